@@ -26,6 +26,7 @@ import seasoned
 from seasoned.app.conversation import Player
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SeasonedError
+from seasoned.experiment.analysis.contrast import POWER
 from seasoned.experiment.run.design import Design
 from seasoned.experiment.run.run_store import keep_design, load_design, load_records
 from seasoned.experiment.run.runner import RoundBudget, make_runs
@@ -195,12 +196,12 @@ def _seconds(study: Study, each: int, arms: Sequence[StudyArm], speed: Mapping[s
 
 
 def _announce(share: Share) -> None:
-    registered, power = share.design.registration, share.design.plan.power
+    registered = share.design.registration
     assert registered is not None
     found = "no effect" if registered.detectable is None else f"{100 * registered.detectable:.0f} points"
     _say(
         f"{share.study.name}: {registered.runs} runs of {registered.tasks} tasks in {len(share.design.arms)} arms, "
-        f"about {share.seconds / 60:.0f} minutes; {found} would be found in {100 * power:g} of 100 experiments"
+        f"about {share.seconds / 60:.0f} minutes; {found} would be found in {100 * POWER:g} of 100 experiments"
     )
 
 

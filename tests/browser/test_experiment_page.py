@@ -26,7 +26,7 @@ def test_every_plot_is_drawn_and_nothing_overflows_or_complains(browser: Browser
     page.wait_for_function(
         "document.querySelectorAll('.plot').length === document.querySelectorAll('[data-drawn]').length"
     )
-    assert page.locator(".plot svg").count() == 6
+    assert page.locator(".plot svg").count() == 4
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert complaints == []
     page.close()

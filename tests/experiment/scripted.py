@@ -29,11 +29,6 @@ tools:
       - {argument: parcel, like: '[A-Z]{2}-[0-9]+', error: E21}
     finds: parcels
     by: {parcel: id}
-    formerly:
-      rule: Write a parcel like 1/GX.
-      expects:
-        - {argument: parcel, like: '[0-9]+/[A-Z]{2}', error: E21}
-      result: found {parcel}
   - name: weigh
     description: Note a weight.
     arguments: {weight: string, is_wet: {type: boolean, optional: true}}
@@ -43,7 +38,6 @@ tools:
 tasks:
   - {id: t1, part: train, prompt: "Find the parcel one of GX, GX-1, for me.", check: {called: parcel_find}}
   - {id: t2, part: train, prompt: "The weight of it is 20g in total.", check: {called: weigh}}
-  - {id: f1, part: former, prompt: "Find the parcel that is called 1/GX now.", check: {called: parcel_find}}
   - {id: d1, part: development, prompt: "Where is the parcel two of GX?", check: {called: parcel_find}}
   - {id: c1, part: confirmation, prompt: "I look for parcel two.", check: {called: parcel_find, with: {parcel: GX-2}}}
   - {id: c2, part: confirmation, prompt: "Note a weight of thirty.", check: {called: weigh, with: {weight: 30g}}}
@@ -61,6 +55,8 @@ def write_tasks(folder: Path, text: str = TASKS, name: str = "depot.yaml") -> Pa
 def many_tasks(number: int) -> str:
     """A file with so many tasks, all of one kind."""
     head, _, _ = TASKS.partition("tasks:\n")
+    # A rule that is of no use, so that every arm has all tasks.
+    head = head.replace("description: Note a weight.", "description: Note a weight.\n    rule: Weigh with care.")
     lines = [
         f'  - {{id: "n{at}", part: confirmation, prompt: "Note weight number {at}.", '
         f"check: {{called: weigh, with: {{weight: {at + 1}g}}}}}}"
@@ -74,7 +70,7 @@ def knows_by_example(play: AgentRun) -> list[tuple[str, dict[str, Any]]]:
     shown = play.warm.decode() + play.instructions + play.prompt
     number = next((word.strip(".,") for word in play.prompt.split() if word.strip(".,").isdigit()), "2")
     if "parcel" in play.prompt:
-        parcel = "1/GX" if "1/GX" in shown else "GX-2" if "GX-" in shown else "2"
+        parcel = "GX-2" if "GX-" in shown else "2"
         return [("parcel_find", {"parcel": parcel})]
     weight = {"thirty": "30"}.get(play.prompt.split()[-1].strip("."), str(int(number) + 1))
     return [("weigh", {"weight": f"{weight}g" if "g" in shown.split("weigh")[-1] else weight})]
@@ -111,5 +107,4 @@ class Scripted:
             usage=Usage(10, 5),
             cost_usd=0.001,
             seconds=0.5,
-            requests=2,
         )

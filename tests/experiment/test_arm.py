@@ -30,8 +30,7 @@ GOOD = Template(
         _example("weigh", "weight", "50g", "Note the weight of fifty.", 4),
     ),
 )
-STALE = Template("former-depot", examples=(_example("parcel_find", "parcel", "7/QT", "Find parcel seven.", 6),))
-MATERIAL = Material({"good": GOOD, "stale": STALE}, Library((GOOD,)))
+MATERIAL = Material(GOOD, Library((GOOD,)))
 
 
 @pytest.fixture
@@ -47,31 +46,20 @@ def task(tmp_path: Path) -> Task:
         ("text", ["QT-7", "system-prompt"], ["tool-call"]),
         ("placebo", ["seasoned:warm"], ["QT", "tool-call", "parcel"]),
         ("rule", ["Write a parcel like GX-1."], ["QT"]),
-        ("stale", ["7/QT"], ["QT-7"]),
-        ("retries", [], ["QT"]),
         ("template:train-depot", ["QT-7"], []),
     ],
 )
 def test_an_arm_shows_what_it_says(task: Task, name: str, holds: list[str], lacks: list[str]) -> None:
     (arm,) = arms_named([name], MATERIAL.library)
-    shown = show(arm, task, MATERIAL, bank="1")
+    shown = show(arm, task, MATERIAL)
     assert shown is not None
     whole = shown.warm.decode() + shown.instructions
     assert [text for text in holds if text not in whole] == []
     assert [text for text in lacks if text in whole] == []
 
 
-def test_banks_hold_the_same_examples_in_another_order(task: Task) -> None:
-    shown = [show(BUILT_IN["warm"], task, MATERIAL, bank=bank) for bank in ("1", "2", "3", "1")]
-    ids = [one.example_ids for one in shown if one is not None]
-    assert len(ids) == 4
-    assert len({frozenset(one) for one in ids}) == 1
-    assert len(set(ids)) > 1
-    assert ids[0] == ids[3]
-
-
 def test_the_placebo_is_as_long_as_what_it_stands_for(task: Task) -> None:
-    warm, dull = (show(BUILT_IN[name], task, MATERIAL, bank="1") for name in ("warm", "placebo"))
+    warm, dull = (show(BUILT_IN[name], task, MATERIAL) for name in ("warm", "placebo"))
     assert warm is not None and warm.rendered is not None
     assert dull is not None and dull.rendered is not None
     assert abs(warm.rendered.tokens - dull.rendered.tokens) <= 0.05 * warm.rendered.tokens
@@ -79,7 +67,6 @@ def test_the_placebo_is_as_long_as_what_it_stands_for(task: Task) -> None:
 
 def test_an_arm_without_anything_to_show_is_left_out(task: Task) -> None:
     assert show(BUILT_IN["warm"], task, Material()) is None
-    assert show(BUILT_IN["stale"], task, Material({"good": GOOD})) is None
 
 
 def test_a_task_that_nothing_is_known_about_begins_cold(task: Task) -> None:

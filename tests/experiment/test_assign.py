@@ -19,7 +19,7 @@ from seasoned.experiment.live.assignment import (
     assign_logged,
     new_split,
 )
-from seasoned.experiment.live.online_analysis import sample_ratio
+from seasoned.experiment.live.sample_ratio import sample_ratio
 from seasoned.store import open_store
 from tests.each_case import each_case
 

@@ -9,6 +9,7 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.errors import NotFound, UsageError
+from seasoned.experiment.live import live_session
 from seasoned.experiment.live.assignment import (
     ArmShare,
     assign_logged,
@@ -19,7 +20,6 @@ from seasoned.experiment.live.assignment import (
 )
 from seasoned.experiment.live.live_report import list_live, live_report
 from seasoned.experiment.live.live_session import load_live
-from seasoned.experiment.live.online_analysis import analyse_online
 from seasoned.store import Database, Store, open_database, open_store
 
 SESSIONS = [f"hermes:{number:03d}" for number in range(60)]
@@ -86,18 +86,20 @@ def _history(path: Path, counts: dict[str, tuple[int, int]]) -> Store:
     return store
 
 
-def test_outcomes_come_from_the_histories_of_this_machine(any_database: Database, tmp_path: Path) -> None:
+def test_outcomes_come_from_the_histories_of_this_machine(
+    any_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_session, "WINDOW_SECONDS", 500.0)
     counts = {session: (2, number % 3) for number, session in enumerate(SESSIONS[:30])}
     for session in counts:
         assign_logged(any_database, HALVES, session, now=1.0)
     assign_logged(any_database, HALVES, "hermes:never-recorded", now=1.0)
     with _history(tmp_path / "history.db", counts) as history:
         keep_split(any_database, HALVES, now=1.0)
-        found = load_live(any_database, HALVES, now=1000.0, window_seconds=500, history=history)
-        report = live_report(any_database, "e", clock=lambda: 1000.0, window_seconds=500, history=history)
+        found = load_live(any_database, HALVES, now=1000.0, history=history)
+        report = live_report(any_database, "e", now=1000.0, history=history)
     assert {one.session: (one.ok, one.failed) for one in found} == {**counts, "hermes:never-recorded": (0, 0)}
-    seen = analyse_online(HALVES, found)
-    assert seen.sessions == 31 and sum(arm.measured for arm in seen.arms) == 30
+    assert sum(arm.measured for arm in report.arms) == 30
     assert (report.sessions, report.verdict) == (31, "nothing shown")
     (line,) = list_live(any_database)
     assert (line.name, line.sessions, line.began_at) == ("e", 31, 1.0)

@@ -81,10 +81,10 @@ def copies(play: AgentRun) -> Sequence[tuple[str, dict[str, Any]]]:
     """Knows how to write only what it was shown: it has the right call where an example of the tool is in its block."""
     (task,) = [one for one in STUDIES["tools"].tasks(1) if one.prompt == play.prompt]
     (asked,) = task.check
-    ((argument, wanted),) = asked.arguments
+    ((argument, wanted),) = asked.with_.items()
     assert asked.called is not None
     is_shown = any(tool.name == asked.called for tool, _ in shown_calls(play.warm))
-    return [(asked.called, {argument: wanted.is_ if is_shown else "?"})]
+    return [(asked.called, {argument: wanted if is_shown else "?"})]
 
 
 def test_a_study_that_is_broken_off_goes_on_and_its_page_says_what_came_out(learned: tuple[Path, Learned]) -> None:

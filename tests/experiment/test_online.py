@@ -8,9 +8,10 @@ import pytest
 from scipy.special import chdtrc
 
 from seasoned.errors import UsageError
-from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, assign, new_split
+from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, Split, assign, new_split
+from seasoned.experiment.live.live_report import LiveReport, report_of
 from seasoned.experiment.live.live_session import LiveSession
-from seasoned.experiment.live.online_analysis import Online, analyse_online, sample_ratio
+from seasoned.experiment.live.sample_ratio import sample_ratio
 from tests.each_case import each_case
 from tests.torture import TORTURE
 
@@ -38,7 +39,11 @@ def _sessions(seed: int, count: int, *, cold: float, warm: float, calls: int = 1
     return found
 
 
-def _is_found(found: Online) -> bool:
+def _report(sessions: list[LiveSession], split: Split = SPLIT) -> LiveReport:
+    return report_of(split, sessions, began_at=0.0, now=1e6)
+
+
+def _is_found(found: LiveReport) -> bool:
     return any(one.is_found for one in found.effects)
 
 
@@ -46,7 +51,7 @@ def _is_found(found: Online) -> bool:
 def test_a_finding_stays_found_at_every_later_look(cold: float, warm: float) -> None:
     for seed in range(20 if TORTURE else 2):
         sessions = _sessions(seed, 160, cold=cold, warm=warm)
-        looks = [_is_found(analyse_online(SPLIT, sessions[:count])) for count in range(2, 161, 1 if TORTURE else 6)]
+        looks = [_is_found(_report(sessions[:count])) for count in range(2, 161, 1 if TORTURE else 6)]
         assert looks == sorted(looks)
 
 
@@ -79,9 +84,9 @@ def test_the_tail_of_chi_square_is_that_of_scipy(counts: list[int]) -> None:
 def test_an_alarm_forbids_every_finding() -> None:
     sessions = _sessions(0, 600, cold=0.6, warm=0.1)
     lost = [one for number, one in enumerate(sessions) if one.arm == "cold" or number % 3]
-    found = analyse_online(SPLIT, lost)
+    found = _report(lost)
     assert found.assigned_ratio.is_alarm and not _is_found(found)
-    assert found.may[0].startswith("The arms did not get the sessions they should")
+    assert found.sentences[0].startswith("The arms did not get the sessions they should")
 
 
 def test_an_arm_that_loses_its_outcomes_is_an_alarm_too() -> None:
@@ -89,9 +94,9 @@ def test_an_arm_that_loses_its_outcomes_is_an_alarm_too() -> None:
         msgspec.structs.replace(one, tools={}) if one.arm == "warm" and number % 3 == 0 else one
         for number, one in enumerate(_sessions(0, 900, cold=0.3, warm=0.3))
     ]
-    found = analyse_online(SPLIT, sessions)
+    found = _report(sessions)
     assert not found.assigned_ratio.is_alarm and found.measured_ratio.is_alarm
-    assert found.may[0].startswith("The arms lost sessions unequally")
+    assert found.sentences[0].startswith("The arms lost sessions unequally")
 
 
 def test_sessions_count_for_the_arm_they_were_assigned_to_whatever_they_were_shown() -> None:
@@ -99,7 +104,7 @@ def test_sessions_count_for_the_arm_they_were_assigned_to_whatever_they_were_sho
     shown = [
         msgspec.structs.replace(one, exposed_arm="warm" if number % 2 else None) for number, one in enumerate(sessions)
     ]
-    found, plain = analyse_online(SPLIT, shown), analyse_online(SPLIT, sessions)
+    found, plain = _report(shown), _report(sessions)
     assert found.effects == plain.effects
     warm = found.arms[1]
     assert 0 < warm.exposed < warm.assigned and found.arms[0].contaminated > 0
@@ -110,10 +115,10 @@ def test_sessions_count_for_the_arm_they_were_assigned_to_whatever_they_were_sho
 def test_sessions_after_one_that_is_not_settled_wait() -> None:
     sessions = _sessions(1, 100, cold=0.3, warm=0.3)
     sessions[60] = msgspec.structs.replace(sessions[60], is_settled=False)
-    found = analyse_online(SPLIT, reversed(sessions))
+    found = _report(sessions[::-1])
     assert (found.sessions, found.waiting) == (100, 40)
     assert sum(one.settled for one in found.arms) == 60
-    assert found.effects == analyse_online(SPLIT, sessions[:60]).effects
+    assert found.effects == _report(sessions[:60]).effects
 
 
 def test_held_out_sessions_are_counted_and_compared_with_nobody() -> None:
@@ -121,16 +126,16 @@ def test_held_out_sessions_are_counted_and_compared_with_nobody() -> None:
         *_sessions(1, 50, cold=0.3, warm=0.3),
         LiveSession(session="h", arm=HOLDOUT, at=0.5, tools={"Bash": (0, 5)}),
     ]
-    found = analyse_online(SPLIT, sessions)
+    found = _report(sessions)
     assert (found.sessions, found.held_out) == (50, 1)
 
 
 def test_nothing_yet_says_so_and_an_unknown_arm_is_refused() -> None:
-    found = analyse_online(SPLIT, [])
+    found = _report([])
     assert found.effects[0].estimate.value is None and found.effects[0].estimate.reason
     assert not _is_found(found) and not found.assigned_ratio.is_alarm
     with pytest.raises(UsageError, match="text"):
-        analyse_online(SPLIT, [LiveSession(session="x", arm="text", at=0.0)])
+        _report([LiveSession(session="x", arm="text", at=0.0)])
 
 
 def test_three_arms_share_the_error() -> None:
@@ -139,6 +144,6 @@ def test_three_arms_share_the_error() -> None:
         msgspec.structs.replace(one, arm=("cold", "warm", "text")[n % 3])
         for n, one in enumerate(_sessions(1, 240, cold=0.3, warm=0.3))
     ]
-    found = analyse_online(split, sessions)
-    assert [one.arm for one in found.effects] == ["warm", "text"]
+    found = _report(sessions, split)
+    assert [one.arm for one in found.effects if one.measure == "error"] == ["warm", "text"]
     assert {one.estimate.interval.level for one in found.effects if one.estimate.interval} == {0.975}

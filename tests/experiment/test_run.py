@@ -15,14 +15,13 @@ import pytest
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.task_run import TaskRun
-from seasoned.experiment.run.design import Design, Material, arms_named, new_design, read_design
+from seasoned.experiment.run.design import Material, arms_named, new_design
 from seasoned.experiment.run.run_store import keep_design, load_design, load_records
 from seasoned.experiment.run.runner import (
     AgentRun,
     ModelUnreachable,
     PlannedRun,
     RoundBudget,
-    estimate,
     make_runs,
     units_of,
 )
@@ -74,16 +73,8 @@ def test_a_finished_run_has_its_calls_judged_and_its_session_named(tmp_path: Pat
     assert cold.seed == ruled.seed
 
 
-def test_a_check_that_raises_makes_the_task_broken(tmp_path: Path) -> None:
-    text = many_tasks(1).replace("check: {called: weigh, with: {weight: 1g}}", "check: {expression: \"files['x']\"}")
-    make_runs(tmp_path / "s.db", _units(write_tasks(tmp_path, text), "cold,retries"), Scripted())
-    (cold, _) = _stored(tmp_path / "s.db")
-    assert cold.check == "broken"
-    assert "KeyError" in cold.reason
-
-
 def test_a_model_that_is_gone_stops_the_round_with_what_was_saved(tmp_path: Path) -> None:
-    units = _units(write_tasks(tmp_path, many_tasks(10)), "cold,retries")
+    units = _units(write_tasks(tmp_path, many_tasks(10)), "cold,rule")
     with pytest.raises(ModelUnreachable, match=r"4 of 20 runs are saved: run the same command again"):
         make_runs(tmp_path / "s.db", units, Scripted(gone_after=4))
     assert len(_stored(tmp_path / "s.db")) == 4
@@ -92,7 +83,7 @@ def test_a_model_that_is_gone_stops_the_round_with_what_was_saved(tmp_path: Path
 
 
 def test_a_budget_ends_the_round_and_says_so(tmp_path: Path) -> None:
-    units = _units(write_tasks(tmp_path, many_tasks(10)), "cold,retries")
+    units = _units(write_tasks(tmp_path, many_tasks(10)), "cold,rule")
     cheap = make_runs(tmp_path / "s.db", units, Scripted(), budget=RoundBudget(cost_usd=0.003))
     assert (cheap.made, cheap.left) == (3, 17)
     assert cheap.reason == "the budget of 0.003 dollars is used up"
@@ -108,27 +99,17 @@ def test_a_block_is_an_environment_with_all_its_arms(tmp_path: Path) -> None:
     write_tasks(tmp_path / "set", many_tasks(3), "a.yaml")
     other = many_tasks(3).replace("environment: depot", "environment: yard").replace('id: "n', 'id: "m')
     write_tasks(tmp_path / "set", other.replace("Note weight", "Put weight"), "b.yaml")
-    units = _units(tmp_path / "set", "cold,retries")
+    units = _units(tmp_path / "set", "cold,rule")
     assert [unit.task.environment.name for unit in units] == ["depot"] * 6 + ["yard"] * 6
-    assert [unit.arm for unit in units[:6]] == ["cold"] * 3 + ["retries"] * 3
+    assert [unit.arm for unit in units[:6]] == ["cold"] * 3 + ["rule"] * 3
 
 
 def test_an_arm_that_never_shows_anything_is_left_out(tmp_path: Path) -> None:
     file = write_tasks(tmp_path)
     design = new_design(name="trial", tasks=str(file), arms=["cold", "warm"])
-    material = Material({"good": Template("empty", examples=())})
+    material = Material(Template("empty", examples=()))
     units = units_of(design, load_tasks(str(file)), arms_named(design.arms, Library()), material, model="scripted")
     assert {unit.arm for unit in units} == {"cold"}
-
-
-def test_an_estimate_comes_from_earlier_runs_of_the_model(tmp_path: Path) -> None:
-    units = _units(write_tasks(tmp_path))
-    unknown = estimate(units, [])
-    assert (unknown.runs, unknown.most_calls, unknown.calls, unknown.seconds) == (3, 9, None, None)
-    make_runs(tmp_path / "s.db", units, Scripted())
-    known = estimate(units, _stored(tmp_path / "s.db"))
-    assert (known.calls, known.seconds) == (6, 1.5)
-    assert known.cost_usd == pytest.approx(0.003)
 
 
 def test_a_design_is_kept_as_it_was_begun(tmp_path: Path) -> None:
@@ -146,31 +127,6 @@ def test_a_design_is_kept_as_it_was_begun(tmp_path: Path) -> None:
             load_design(store, "other")
 
 
-def test_an_experiment_file_names_its_measure_and_contrasts(tmp_path: Path) -> None:
-    write_tasks(tmp_path)
-    text = (
-        "name: mine\ntasks: depot.yaml\narms: [cold, rule]\nprimary: success\ntest: sign\nrepeats: 3\nlevel: 0.9\n"
-        "contrasts: [[rule, cold]]\n"
-    )
-    design = read_design(write_tasks(tmp_path, text, "experiment.yaml"))
-    assert isinstance(design, Design)
-    assert (design.plan.primary, design.plan.test, design.plan.level, design.repeats) == ("success", "sign", 0.9, 3)
-    assert load_tasks(design.tasks).name == "depot"
-
-
-def test_an_error_in_an_experiment_file_names_its_place(tmp_path: Path) -> None:
-    text = "name: mine\ntasks: depot.yaml\narms: [cold, rule]\nprimary: success\ncontrasts: [[rule, cold]]\n"
-    for old, new, expected in (
-        ("primary: success", "primary: joy", "Invalid enum value 'joy' - at `$.primary`"),
-        ("[[rule, cold]]", "[[rule, warm]]", "'warm' is unknown: expected one of 'cold', 'rule'"),
-    ):
-        file = write_tasks(tmp_path, text.replace(old, new), "experiment.yaml")
-        with pytest.raises(UsageError) as raised:
-            read_design(file)
-        assert str(raised.value).startswith(f"{file}: ")
-        assert expected in str(raised.value)
-
-
 def _slow(play: AgentRun) -> list[tuple[str, dict[str, object]]]:
     import time
 
@@ -182,16 +138,16 @@ def _child(file: str, store: str) -> None:
     """What the process that is killed does: runs with a model that takes its time, telling each run that is kept."""
     make_runs(
         Path(store),
-        _units(Path(file), "cold,rule,retries"),
+        _units(Path(file), "cold,rule"),
         Scripted(_slow),
         parallel=2,
-        on_progress=lambda progress: print(json.dumps(progress.done), flush=True),  # noqa: T201
+        on_progress=lambda done, _: print(json.dumps(done), flush=True),  # noqa: T201
     )
 
 
 def test_killed_again_and_again_it_comes_to_the_same_result(tmp_path: Path) -> None:
     file = write_tasks(tmp_path, many_tasks(70))
-    make_runs(tmp_path / "whole.db", _units(file, "cold,rule,retries"), Scripted())
+    make_runs(tmp_path / "whole.db", _units(file, "cold,rule"), Scripted())
     draw = random.Random(6)
     command = [
         sys.executable,
@@ -210,5 +166,5 @@ def test_killed_again_and_again_it_comes_to_the_same_result(tmp_path: Path) -> N
     assert kills == KILLS
     before = len(_stored(tmp_path / "cut.db"))
     assert 0 < before < 140
-    make_runs(tmp_path / "cut.db", _units(file, "cold,rule,retries"), Scripted())
+    make_runs(tmp_path / "cut.db", _units(file, "cold,rule"), Scripted())
     assert _plain(_stored(tmp_path / "cut.db")) == _plain(_stored(tmp_path / "whole.db"))

@@ -18,7 +18,7 @@ EVERY = [task for found in SETS.values() for task in found.tasks]
 
 def test_a_file_is_read_with_all_that_it_says(tmp_path: Path) -> None:
     found = load_tasks(str(write_tasks(tmp_path)))
-    assert (found.name, len(found.tasks)) == ("depot", 6)
+    assert (found.name, len(found.tasks)) == ("depot", 5)
     task = found.of("confirmation")[0]
     assert task.prompt == "I look for parcel two."
     assert task.rules() == ("Write a parcel like GX-1.",)
@@ -37,7 +37,7 @@ def test_a_folder_is_one_set_and_the_digest_follows_its_files(tmp_path: Path) ->
     assert load_tasks(str(tmp_path)).digest != before
 
 
-FORMER = 'prompt: "Find the parcel that is called 1/GX now."'
+TUNED = 'prompt: "Where is the parcel two of GX?"'
 
 
 @each_case(
@@ -45,14 +45,18 @@ FORMER = 'prompt: "Find the parcel that is called 1/GX now."'
     [
         ("part: train, prompt", "part: trian, prompt", "Invalid enum value 'trian' - at `$.tasks[0].part`"),
         ("description: Find a parcel.", "descripton: Find a parcel.", "unknown field `descripton` - at `$.tools[0]`"),
-        ("like: '[A-Z]{2}-[0-9]+'", "like: '[A-Z'", "tool 'parcel_find': '[A-Z' is not a regular expression"),
-        ("check: {called: weigh}}", "check: {called: wiegh}}", "task 't2': 'wiegh' is unknown: expected one of 'par"),
-        ("check: {called: weigh}}", "check: {expression: 'open(1)'}}", "task 't2': "),
+        (
+            "like: '[A-Z]{2}-[0-9]+'",
+            "like: '[A-Z'",
+            "'[A-Z' is not a regular expression",
+        ),
+        ("check: {called: weigh}}", "check: {called: wiegh}}", "'wiegh' is unknown: expected one of 'par"),
+        ("check: {called: weigh}}", "check: {}}", "expected exactly one of 'called', "),
         ("id: t2,", "id: t1,", "is already used at"),
         ("about: the desk of a depot", "about: [a, b]", "Expected `str`, got `array` - at `$.about`"),
-        ("description: Note a weight.", "description: [}", ":21: this is not valid YAML"),
-        ("id: t2, part: train", "id: t2, id: t3, part: train", ":28: this is not valid YAML ('id' twice)"),
-        (FORMER, 'prompt: "find the parcel one of GX, GX-1, for me."', "parts must not share tasks"),
+        ("description: Note a weight.", "description: [}", ":16: this is not valid YAML"),
+        ("id: t2, part: train", "id: t2, id: t3, part: train", ":23: this is not valid YAML ('id' twice)"),
+        (TUNED, 'prompt: "find the parcel one of GX, GX-1, for me."', "parts must not share tasks"),
     ],
 )
 def test_an_error_names_the_file_and_the_place_in_it(tmp_path: Path, old: str, new: str, expected: str) -> None:
@@ -78,7 +82,7 @@ def test_what_is_not_there_is_said_with_the_sets_that_are() -> None:
 def test_the_sets_are_large_enough_and_have_all_parts(name: str, least: int) -> None:
     found = SETS[name]
     assert len(found.tasks) >= least
-    assert all(found.of(part) for part in PARTS if part != "former")
+    assert all(found.of(part) for part in PARTS)
     for environment in {task.environment.name for task in found.tasks}:
         own = [task for task in found.tasks if task.environment.name == environment]
         trained = {one.called for task in own if task.part == "train" for one in task.check}
@@ -97,12 +101,12 @@ def _problems(task: Task) -> Iterator[str]:
         if condition.called is None or any(expected.needs for expected in world.tools[condition.called].expects):
             continue
         tool = world.tools[condition.called]
-        wanted = dict(condition.arguments)
-        values = {name: value.is_ for name, value in wanted.items()}
-        if any(not isinstance(values.get(one.name), str | int | float | bool) for one in tool.arguments):
+        wanted = condition.with_
+        if any(not isinstance(wanted.get(name), str | int | float | bool) for name in tool.arguments):
             continue
-        yield from [f"{task.id}: {one.name}" for one in tool.arguments if not one.takes(values[one.name])]
-        if not (answer := world.call(tool.name, values))["success"]:
+        if not tool.takes(wanted):
+            yield f"{task.id}: {wanted}"
+        if not (answer := world.call(tool.name, wanted))["success"]:
             yield f"{task.id}: {answer}"
     if not 1 <= task.steps <= 10:
         yield f"{task.id}: {task.steps} steps"

@@ -14,6 +14,7 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
+from seasoned.gateway.accounting import GroupBy, UsageTotal, totals
 from seasoned.gateway.service import GatewayService, serve
 from seasoned.gateway.settings import FILE, GatewaySettings, load_settings
 from seasoned.store import Database, open_database
@@ -76,6 +77,15 @@ def rows(config: Config, query: str, **parameters: object) -> list[dict[str, Any
             dict(zip(row.keys(), map(row.__getitem__, row.keys()), strict=True))
             for row in database.rows(query, parameters)
         ]
+    finally:
+        database.close()
+
+
+def used(config: Config, by: GroupBy) -> list[UsageTotal]:
+    """What the store says was used."""
+    database = open_database(config)
+    try:
+        return totals(database, by)
     finally:
         database.close()
 

@@ -26,7 +26,7 @@ from seasoned.gateway.accounting import (
 from seasoned.gateway.settings import GatewaySettings, load_settings
 from seasoned.session import Usage
 from seasoned.store import Database
-from tests.gateway.running import config_in, rows, run_gateway, settings_for
+from tests.gateway.running import config_in, rows, run_gateway, settings_for, used
 from tests.gateway.upstream_server import message_stream, serve_upstream, stream, whole
 
 HELLO: Any = [{"role": "user", "content": "Hello"}]
@@ -154,8 +154,7 @@ def test_an_entry_that_no_disk_takes_is_kept_in_memory(tmp_path: Path) -> None:
 
 def _usage(config: Any) -> list[tuple[Any, ...]]:
     return [
-        (row["input_tokens"], row["output_tokens"], row["cache_read_tokens"], row["reasoning_tokens"])
-        for row in rows(config, "gateway.usage_by", by="model", since=0)
+        (row.usage.input, row.usage.output, row.usage.cache_read, row.usage.reasoning) for row in used(config, "model")
     ]
 
 
@@ -180,7 +179,7 @@ def test_the_entry_is_written_before_the_client_sees_the_end(tmp_path: Path) -> 
 
 
 def _session(config: Any) -> str:
-    return str(rows(config, "gateway.usage_by", by="session", since=0)[0]["name"])
+    return str(used(config, "session")[0].name)
 
 
 def test_a_request_that_the_provider_refused_took_nothing(tmp_path: Path) -> None:

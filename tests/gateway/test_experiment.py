@@ -46,7 +46,7 @@ def _begin(config: Config, *arms: str, name: str = "autumn") -> Config:
 
 def _report(config: Config, name: str = "autumn", later: float = 2 * HOUR) -> LiveReport:
     with open_store(config.store_path) as store:
-        return live_report(store, name, clock=lambda: time.time() + later)
+        return live_report(store, name, now=time.time() + later)
 
 
 def _state(config: Config) -> ExampleState | None:

@@ -23,7 +23,7 @@ from seasoned.scan import file_reader
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
 from tests.cli.run import SEASONED
-from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
+from tests.gateway.running import Running, config_in, run_gateway, settings_for, used, wait_until
 from tests.gateway.upstream_server import Upstream, chat, chat_stream, serve_upstream
 from tests.template.examples import example, template
 
@@ -72,7 +72,7 @@ def test_a_judge_that_crashes_stops_no_request(
     body = json.dumps({"model": "gpt-4o-mini", "messages": said}).encode()
     assert _ask(gateway.url, body).content == upstream.script[0].body
     wait_until(lambda: gateway.failed_open().get("record") == 1)
-    wait_until(lambda: len(rows(config, "gateway.usage_by", by="session", since=0)) == 1)
+    wait_until(lambda: len(used(config, "session")) == 1)
     assert upstream.heard[0].body == body
 
 
@@ -190,7 +190,7 @@ def test_a_disk_that_is_full_stops_no_request(config: Config, upstream: Upstream
     """No file of the gateway can grow; when there is room again, everything is accounted for."""
     with _command(config, upstream.url) as (process, url):
         assert _ask(url, session="before").status_code == 200
-        wait_until(lambda: len(rows(config, "gateway.usage_by", by="session", since=0)) == 1)
+        wait_until(lambda: len(used(config, "session")) == 1)
         before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
         answers = [_ask(url, session=f"full{number}") for number in range(3)]
@@ -200,7 +200,7 @@ def test_a_disk_that_is_full_stops_no_request(config: Config, upstream: Upstream
         assert _failed(url)["provision"] == 3
         wait_until(lambda: _failed(url).get("store", 0) > 0)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, before)
-        wait_until(lambda: len(rows(config, "gateway.usage_by", by="session", since=0)) == 4)
+        wait_until(lambda: len(used(config, "session")) == 4)
 
 
 def test_a_gateway_that_is_killed_loses_no_tokens(config: Config, upstream: Upstream) -> None:
@@ -212,8 +212,8 @@ def test_a_gateway_that_is_killed_loses_no_tokens(config: Config, upstream: Upst
         process.wait(10)
     left = list((config.home / FOLDER).iterdir())
     with _command(config, upstream.url) as (_, url):
-        wait_until(lambda: len(rows(config, "gateway.usage_by", by="session", since=0)) == 5)
+        wait_until(lambda: len(used(config, "session")) == 5)
         assert _ask(url, session="s5").status_code == 200
-        wait_until(lambda: len(rows(config, "gateway.usage_by", by="session", since=0)) == 6)
+        wait_until(lambda: len(used(config, "session")) == 6)
     assert left
     assert not any(path.exists() for path in left)

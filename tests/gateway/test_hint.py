@@ -1,4 +1,4 @@
-"""A line behind a result, in the raw bytes of each API: nothing else changes."""
+"""A line behind a result in each API: no other value changes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ APIS = [(chat, CHAT, "text"), (anthropic, ANTHROPIC, "text"), (responses, RESPON
 
 @pytest.mark.parametrize(("api", "body", "kind"), APIS, ids=["chat", "anthropic", "responses"])
 def test_only_the_content_of_the_result_changes(api: Any, body: bytes, kind: str) -> None:
-    followed = json.dumps(f"no ü\n\n{LINE}", ensure_ascii=False).encode()
-    assert api.follow_results(body % '"no ü"'.encode(), {"c1": LINE}) == body % followed
-    part = json.dumps({"type": kind, "text": LINE}, separators=(",", ":")).encode()
-    assert api.follow_results(body % b'[{"type":"a"} ]', {"c1": LINE}) == body % b'[{"type":"a"},%s ]' % part
-    assert api.follow_results(body % b"[]", {"c1": LINE}) == body % b"[%s]" % part
+    def follows(given: bytes, told: bytes) -> bool:
+        found = api.follow_results(body % given, {"c1": LINE})
+        return json.loads(found) == json.loads(body % told) and (b"1.0" in found or b"1.0" not in body)
+
+    assert follows('"no ü"'.encode(), json.dumps(f"no ü\n\n{LINE}").encode())
+    part = json.dumps({"type": kind, "text": LINE}).encode()
+    assert follows(b'[{"type":"a"} ]', b'[{"type":"a"},%s]' % part)
+    assert follows(b"[]", b"[%s]" % part)
 
 
 @pytest.mark.parametrize(("api", "body", "kind"), APIS, ids=["chat", "anthropic", "responses"])

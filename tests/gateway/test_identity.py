@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.gateway.record.conversations import RequestIdentity, identify
+from seasoned.gateway.record.conversations import GatewayConversation, identify
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.request import ApiRequest
 from seasoned.session import SessionRef
@@ -40,7 +40,7 @@ def ask_responses(**fields: Any) -> ApiRequest:
     return asked
 
 
-def found(headers: dict[str, str], asked: ApiRequest | None = None, **others: Any) -> RequestIdentity:
+def found(headers: dict[str, str], asked: ApiRequest | None = None, **others: Any) -> GatewayConversation:
     identity = identify(headers, asked, **others)
     assert identity is not None
     return identity

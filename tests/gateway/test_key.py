@@ -13,7 +13,7 @@ from seasoned.errors import UsageError
 from seasoned.gateway.accounting import PREFIX, KeyCache, hash_of, list_keys, make_key, revoke_key
 from seasoned.store import Database, open_database
 from tests.each_case import each_case
-from tests.gateway.running import config_in, rows, run_gateway, settings_for, wait_until
+from tests.gateway.running import config_in, run_gateway, settings_for, used, wait_until
 from tests.gateway.upstream_server import chat, serve_upstream
 
 HELLO: Any = [{"role": "user", "content": "Hello"}]
@@ -120,8 +120,8 @@ def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(tmp_path: Path) -> N
         with pytest.raises(openai.AuthenticationError, match="unknown or was revoked"):
             client.with_options(api_key=token + "x").chat.completions.create(model="m", messages=HELLO)
     assert [heard.headers["authorization"] for heard in upstream.heard] == ["Bearer sk-real"]
-    (row,) = rows(config, "gateway.usage_by", by="key", since=0)
-    assert (row["name"], row["requests"]) == ("laptop", 1)
+    (row,) = used(config, "key")
+    assert (row.name, row.requests) == ("laptop", 1)
     kept = b"".join(
         path.read_bytes() for path in config.home.rglob("*") if path.is_file() and path.parent.name != "secrets"
     )

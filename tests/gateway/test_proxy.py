@@ -18,7 +18,7 @@ import pytest
 
 from seasoned.confirm.service import listen
 from tests.each_case import each_case
-from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
+from tests.gateway.running import Running, config_in, run_gateway, settings_for, used, wait_until
 from tests.gateway.upstream_server import (
     Said,
     Upstream,
@@ -176,9 +176,7 @@ def test_a_client_that_leaves_stops_the_upstream(gateway: Running, upstream: Ups
 
     asyncio.run(leave())
     assert upstream.left.wait(60), "the upstream went on speaking"
-    wait_until(
-        lambda: "gpt-4o-mini" in {row["name"] for row in rows(gateway.config, "gateway.usage_by", by="model", since=0)}
-    )
+    wait_until(lambda: "gpt-4o-mini" in {one.name for one in used(gateway.config, "model")})
 
 
 def test_an_answer_that_breaks_off_is_not_made_whole(openai_client: openai.OpenAI, upstream: Upstream) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.responses import Response, ResponseStreamEvent
@@ -141,14 +142,11 @@ def test_a_request_that_goes_on_says_from_where() -> None:
 
 
 @settings(max_examples=examples(80), deadline=None)
-@given(ITEMS, SEEDS, st.booleans())
-def test_a_block_is_the_only_change_to_a_request(items: list[dict[str, Any]], seed: int, doubled: bool) -> None:
+@given(ITEMS, SEEDS)
+def test_a_block_is_the_only_change_to_a_request(items: list[dict[str, Any]], seed: int) -> None:
     fields = {"model": "gpt-5", "input": items, "store": False, "previous_response_id": None}
-    body = written_body(fields, seed, doubled=doubled)
+    body = written_body(fields, seed)
     after = insert_block(body, BLOCK)
-    if doubled:
-        assert after == body
-        return
     assert is_spliced(body, after, BLOCK)
     found = json.loads(after)
     start = next((at for at, item in enumerate(items) if not _is_before_the_block(item)), len(items))
@@ -167,14 +165,9 @@ def _is_before_the_block(item: dict[str, Any]) -> bool:
 def test_a_text_becomes_a_list_that_has_the_text_as_it_was_written(text: str, seed: int) -> None:
     body = written_body({"model": "gpt-5", "input": text, "store": False}, seed)
     after = insert_block(body, BLOCK)
-    opens, closes = b"[" + BLOCK[1:-1] + b',{"type":"message","role":"user","content":', b"}]"
-    start = after.index(opens)
-    end = after.index(closes, start + len(opens))
-    candidates = [after[:start] + after[start + len(opens) : end] + after[end + len(closes) :]]
-    while (end := after.find(closes, end + 1)) >= 0:
-        candidates.append(after[:start] + after[start + len(opens) : end] + after[end + len(closes) :])
-    assert body in candidates
-    assert json.loads(after)["input"][-1] == {"type": "message", "role": "user", "content": text}
+    found = json.loads(after)
+    assert found["input"] == [*json.loads(BLOCK), {"type": "message", "role": "user", "content": text}]
+    assert bytes(msgspec.json.decode(body, type=dict[str, msgspec.Raw])["input"]) in after, "as it was written"
 
 
 @each_case("field", [b'"previous_response_id":"resp_1"', b'"conversation":{"id":"conv_1"}'])

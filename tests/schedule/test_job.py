@@ -37,7 +37,7 @@ def test_a_right_job_is_left_as_it_is() -> None:
         ({"timeout_seconds": 0}, "timeout_seconds of the job"),
         ({"timeout_seconds": float("nan")}, "timeout_seconds of the job"),
         ({"min_context": 0}, "min_context"),
-        ({"missed": "twice"}, "skip, once or all"),
+        ({"missed": "twice"}, "skip or once"),
     ],
 )
 def test_a_wrong_field_is_refused_with_a_sentence_that_names_it(fields: dict[str, Any], words: str) -> None:

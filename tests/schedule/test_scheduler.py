@@ -115,15 +115,15 @@ def test_a_run_that_raises_is_a_failed_run_and_its_words_are_redacted(
 def test_after_a_sleep_it_catches_up_by_the_policy_of_the_job(any_database: Database, database_config: Config) -> None:
     runs: list[Slot] = []
     now = SetClock()
-    for number, missed in enumerate(("skip", "once", "all")):
+    for number, missed in enumerate(("skip", "once")):
         job_table.add(any_database, job(id=f"j{number}", name=missed, schedule=Every(600), missed=missed), now=START)
     with scheduler(database_config, keep(runs), now) as one:
         one.tick()
         now.jump(3300)
         for _ in range(6):
             work(one)
-    by_job = {name: [slot.scheduled_at - START for slot in runs if slot.job_id == name] for name in ("j0", "j1", "j2")}
-    assert by_job == {"j0": [], "j1": [3000], "j2": [600, 1200, 1800, 2400, 3000]}
+    by_job = {name: [slot.scheduled_at - START for slot in runs if slot.job_id == name] for name in ("j0", "j1")}
+    assert by_job == {"j0": [], "j1": [3000]}
     assert lines(any_database, "j0") == [(600 * number, "skipped") for number in range(1, 6)]
     assert all(line.reason for line in job_table.history(any_database) if line.outcome == "skipped")
 

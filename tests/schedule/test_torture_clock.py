@@ -63,7 +63,7 @@ def test_no_slot_starts_twice_and_none_is_lost(any_database: Database, database_
     starts = tmp_path / "starts"
     begun_at = time.time()
     for number in range(JOBS):
-        one = job(id=f"j{number}", name=f"n{number}", created_at=begun_at, schedule=Every(1), missed="all")
+        one = job(id=f"j{number}", name=f"n{number}", created_at=begun_at, schedule=Every(1))
         job_table.add(any_database, one, now=begun_at)
     kills = _torment(database_config, starts)
     # One more, later, which nobody kills: every slot that came before gets its line.

@@ -13,7 +13,7 @@ from tools.evidence.study import STUDIES, Study, session_id, task_set
 
 from seasoned.errors import CannotDo, NotFound
 from seasoned.experiment.analysis.analyse import Analysis, analyse
-from seasoned.experiment.analysis.contrast import Effect
+from seasoned.experiment.analysis.contrast import POWER, Effect
 from seasoned.experiment.analysis.findings import amount, sentences
 from seasoned.experiment.analysis.task_run import KINDS, Measure, TaskRun
 from seasoned.experiment.run.design import Design, Registration
@@ -179,7 +179,7 @@ def _registered(design: Design, registered: Registration) -> list[str]:
         f"- {registered.tasks} tasks in the arms {', '.join(design.arms)}: {registered.runs} runs",
         f"- primary measure: {KINDS[design.plan.primary].label}, the call that was asked for",
         f"- contrasts: {contrasts}; exact McNemar test, Holm",
-        f"- power: {smallest} are found in {100 * design.plan.power:g} of 100 experiments, if all changes go one way",
+        f"- power: {smallest} are found in {100 * POWER:g} of 100 experiments, if all changes go one way",
         f"- not below: {below}; the difference is not negative, and a loss of {margin:.0f} points is excluded",
         f"- end: {registered.stopping.partition(';')[0]}",
     ]
@@ -243,8 +243,8 @@ def _shown(store: Store, study: Study, task: Task) -> bool | None:
     if block is None:
         return None
     (asked,) = task.check
-    ((_, wanted),) = asked.arguments
-    return (f"`{wanted.is_}`" if study.is_in_project else f'"{asked.called}"').encode() in block.content
+    (wanted,) = asked.with_.values()
+    return (f"`{wanted}`" if study.is_in_project else f'"{asked.called}"').encode() in block.content
 
 
 def _arms_table(found: Analysis, shown: dict[str, tuple[int, int]]) -> list[str]:

@@ -12,13 +12,10 @@ import msgspec
 from tools.evidence.service import ODD, PLAIN, STEPS
 
 from seasoned.experiment.task.environment import (
-    Action,
-    Argument,
     Condition,
     Environment,
     EnvironmentTool,
     Expectation,
-    ExpectedValue,
 )
 from seasoned.experiment.task.task_file import Task
 
@@ -58,15 +55,15 @@ class CodeProject(msgspec.Struct, frozen=True, kw_only=True):
         tool = EnvironmentTool(
             name=TOOL,
             description="Run a command in the folder of the project.",
-            arguments=(Argument(ARGUMENT),),
+            arguments={ARGUMENT: "string"},
             expects=(Expectation(error="exit code 127: not found", argument=ARGUMENT, one_of=self.now),),
-            action=Action(result="exit code 0"),
+            result="exit code 0",
         )
         read = EnvironmentTool(
             name="read_file",
             description="Read a file of the project.",
-            arguments=(Argument("path"),),
-            action=Action(reads="path"),
+            arguments={"path": "string"},
+            reads="path",
         )
         return Environment(name=self.name, about=f"the project {self.name}, {self.about}", tools=(tool, read))
 
@@ -155,13 +152,13 @@ def _tasks(each: int) -> Iterator[Task]:
         environment = project.environment()
         for purpose, command in zip(PURPOSES, project.now, strict=True):
             for number in range(each):
-                wanted = ((ARGUMENT, ExpectedValue(is_=command)),)
+                wanted = {ARGUMENT: command}
                 yield Task(
                     id=f"{project.name}-{purpose}-{number + 1}",
                     part="confirmation",
                     prompt=_ASKED[purpose][number % len(_ASKED[purpose])],
                     environment=environment,
-                    check=(Condition(place=project.name, called=TOOL, arguments=wanted),),
+                    check=(Condition(called=TOOL, with_=wanted),),
                     tags=(project.way,),
                     steps=STEPS,
                 )

@@ -12,13 +12,10 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from seasoned.experiment.task.environment import (
-    Action,
-    Argument,
     Condition,
     Environment,
     EnvironmentTool,
     Expectation,
-    ExpectedValue,
 )
 from seasoned.experiment.task.task_file import Task
 
@@ -109,9 +106,9 @@ class ServiceTool(msgspec.Struct, frozen=True, kw_only=True):
         return EnvironmentTool(
             name=self.name,
             description=self.description,
-            arguments=(Argument(self.argument),),
+            arguments={self.argument: "string"},
             expects=(Expectation(error=self.error, argument=self.argument, like=self.like),),
-            action=Action(result=f"done: {{{self.argument}}}"),
+            result=f"done: {{{self.argument}}}",
         )
 
 
@@ -465,13 +462,13 @@ def _tasks(each: int, rng: random.Random) -> Iterator[Task]:
         for tool in service.tools:
             for number in range(each):
                 drawn = draw(rng)
-                wanted = ((tool.argument, ExpectedValue(is_=tool.now(drawn))),)
+                wanted = {tool.argument: tool.now(drawn)}
                 yield Task(
                     id=f"{tool.name}-{number + 1}",
                     part="confirmation",
                     prompt=tool.asked[number % len(tool.asked)].format(**drawn.words),
                     environment=environment,
-                    check=(Condition(place=tool.name, called=tool.name, arguments=wanted),),
+                    check=(Condition(called=tool.name, with_=wanted),),
                     tags=(tool.way,),
                     steps=STEPS,
                 )

@@ -22,9 +22,9 @@ from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import Begun, NewSession, begin
 from seasoned.config import Config
 from seasoned.experiment.analysis.analyse import AnalysisPlan
-from seasoned.experiment.analysis.contrast import Contrast, TestRule, smallest_by_sign
+from seasoned.experiment.analysis.contrast import POWER, Contrast, TestRule, smallest_by_sign
 from seasoned.experiment.run.design import INSTRUCTIONS, Design, Registration, RunStart
-from seasoned.experiment.run.runner import PlannedRun, seed_of
+from seasoned.experiment.run.runner import PlannedRun
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import library_for
@@ -204,13 +204,12 @@ def design_of(study: Study, tasks: TaskSet, arms: Sequence[StudyArm], *, minutes
     names = [arm.name for arm in arms]
     contrasts = tuple(one for one in study.contrasts if one.arm in names and one.against in names)
     plan = AnalysisPlan(contrasts=contrasts, primary=PRIMARY)
-    level = TestRule(level=plan.level, contrasts=len(contrasts)).shared_level
+    level = TestRule(contrasts=len(contrasts)).shared_level
     return Design(
         name=study.name,
         tasks=study.name,
         plan=plan,
         arms=tuple(names),
-        banks=1,
         registration=Registration(
             tasks=len(tasks.tasks),
             runs=len(tasks.tasks) * len(names),
@@ -218,7 +217,7 @@ def design_of(study: Study, tasks: TaskSet, arms: Sequence[StudyArm], *, minutes
                 f"all runs are made, or {minutes:.0f} minutes are over; services and projects come in a fixed order, "
                 "all arms of one before the next, so that an early end leaves tasks out and no arm"
             ),
-            detectable=smallest_by_sign(len(tasks.tasks), level=level, wanted=plan.power),
+            detectable=smallest_by_sign(len(tasks.tasks), level=level, wanted=POWER),
             not_below=(study.not_below,),
             margin=MARGIN,
             at=now,
@@ -241,10 +240,7 @@ def planned_runs(study: Study, tasks: TaskSet, design: Design, learned: Learned,
                     model=model,
                     task_set=tasks.name,
                     arm=arm.name,
-                    bank="",
                     task=task,
                     repeat=0,
                     shown=shown,
-                    seed=seed_of(design.seed, task, 0),
-                    temperature=design.temperature,
                 )

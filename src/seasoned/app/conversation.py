@@ -136,7 +136,6 @@ def _result_of(conversation: Conversation, turn: Turn) -> AgentRunResult:
         usage=turn.usage,
         cost_usd=turn.cost_usd,
         seconds=turn.seconds,
-        requests=turn.requests,
     )
 
 

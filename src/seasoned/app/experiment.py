@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 import msgspec
 
@@ -28,22 +28,19 @@ from seasoned.experiment.run.run_store import (
     counts,
     designs,
     keep_design,
-    load_material,
-    recent_records,
+    load_learned,
 )
 from seasoned.experiment.run.runner import (
+    OnProgress,
     PlannedRun,
     RoundBudget,
-    RoundEstimate,
-    RoundProgress,
     RoundResult,
     RunAgent,
-    estimate,
     left_of,
     make_runs,
     units_of,
 )
-from seasoned.experiment.run.train import learn, make_train_runs, train_units
+from seasoned.experiment.run.train import TRIES, learn, make_train_runs, train_units
 from seasoned.experiment.task.task_file import TaskSet, load_tasks
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Store, open_store
@@ -51,9 +48,6 @@ from seasoned.template.example import content_digest
 from seasoned.template.library.storage import load as load_template
 from seasoned.template.library.storage import snapshot
 from seasoned.text import plural
-
-# With a model that was never run, this many runs are made first, to estimate how long the others will take.
-_PROBES = 3
 
 
 class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,31 +62,14 @@ class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True):
 class Observer(Protocol):
     """What a caller shows of an experiment while it runs."""
 
-    def announce(self, what: str, expected: RoundEstimate, plan: ExperimentPlan) -> None:
-        """Called before a round begins; raises to stop it."""
+    def announce(self, what: str, runs: int, most_calls: int, plan: ExperimentPlan) -> None:
+        """Called before a round of runs with at most so many model calls begins; raises to stop it."""
 
     def say(self, text: str) -> None:
         """One sentence about what happened."""
 
-    def progress(self, title: str) -> AbstractContextManager[Callable[[RoundProgress], None]]:
+    def progress(self, title: str) -> AbstractContextManager[OnProgress]:
         """Shows how far a round has come."""
-
-
-class Quiet:
-    """Shows nothing."""
-
-    def announce(self, what: str, expected: RoundEstimate, plan: ExperimentPlan) -> None:
-        """Show nothing and let the round begin."""
-
-    def say(self, text: str) -> None:
-        """Show nothing."""
-
-    def progress(self, title: str) -> AbstractContextManager[Callable[[RoundProgress], None]]:
-        """Show nothing."""
-        return nullcontext(lambda progress: None)
-
-
-QUIET = Quiet()
 
 
 class TaskExperiment(msgspec.Struct, frozen=True):
@@ -124,7 +101,7 @@ def live_experiment(config: Config, name: str) -> LiveReport:
     with shared_database(config) as database, user_store(config) as store:
         if config.database_url:
             share_outcomes(database, store, now=time.time())
-        return live_report(database, name, clock=time.time, history=store)
+        return live_report(database, name, now=time.time(), history=store)
 
 
 def run_experiment(
@@ -151,7 +128,7 @@ def run_all(
     run_agent: RunAgent,
     *,
     model: str,
-    observer: Observer = QUIET,
+    observer: Observer,
 ) -> RoundResult:
     """Learn what the arms show, announce what the runs will take, and make them."""
     # The clock starts before learning, because --minutes limits the whole command.
@@ -169,7 +146,7 @@ def run_all(
     units = units_of(design, tasks, arms, material, model=model)
     if not units:
         raise CannotDo("No arm has anything to show for these tasks: nothing was learned from the train part.")
-    observer.announce("The experiment", _expected(config, units, run_agent), plan)
+    _announce(config, plan, "The experiment", units, observer)
     # What learning took is taken from the budget; at zero, no further run starts but the results so far are shown.
     spent = time.time() - begun
     seconds = None if plan.minutes is None else max(0.0, 60 * plan.minutes - spent)
@@ -198,64 +175,44 @@ def _learned(
     observer: Observer,
 ) -> Material:
     """What was learned on the train part; learns it now if that has not been done."""
-    design = plan.design
     # Arms such as cold show nothing, so an experiment of only those has nothing to learn.
-    roles = {BUILT_IN[name].role for name in design.arms if name in BUILT_IN} - {None}
-    if not roles:
+    if not any(BUILT_IN[name].shows_learned for name in plan.design.arms if name in BUILT_IN):
         return Material()
     with open_store(config.store_path) as store:
-        known = load_material(store, task_set=tasks.name, tasks_digest=tasks.digest, model=model)
+        known = load_learned(store, task_set=tasks.name, tasks_digest=tasks.digest, model=model)
     # Learned once per task set and model: learning again would show other examples than the finished runs had.
-    if known:
+    if known is not None:
         return Material(known)
-    # The stale arm shows what worked under former conventions, so it learns from that part too.
-    parts: tuple[Any, ...] = ("train", "former") if "stale" in roles else ("train",)
-    units = train_units(config.store_path, design, tasks, model=model, sample=0, secrecy=secrecy, parts=parts)
+    units = train_units(config.store_path, tasks, model=model, sample=0, secrecy=secrecy)
     if not units:
         raise UsageError(f"{tasks.name!r} has no tasks in the part 'train', which arms that show examples need.")
-    tries = plural(design.samples, "time")
-    observer.announce(
-        f"Learning on the train part (each task up to {tries})", _expected(config, units, run_agent), plan
-    )
+    tries = plural(TRIES, "time")
+    _announce(config, plan, f"Learning on the train part (each task up to {tries})", units, observer)
     with observer.progress(f"learning, {model}") as tell:
         finished = make_train_runs(
             config.store_path,
-            design,
             tasks,
             run_agent,
             model=model,
             secrecy=secrecy,
-            parts=parts,
             budget=RoundBudget(None if plan.minutes is None else 60 * plan.minutes, plan.dollars),
             parallel=plan.parallel,
-            clock=time.time,
             on_progress=tell,
         )
     if finished.left:
         raise CannotDo(f"Learning is not finished ({finished.reason}). Run the same command to continue.")
     with open_store(config.store_path) as store:
         found = learn(store, tasks, secrecy, model=model, now=time.time())
-    for role in sorted(found):
-        observer.say(f"Learned: {plural(len(found[role].examples), 'example')} ({role}).")
-    if not found:
-        raise CannotDo(
-            "Nothing was learned, because no task of the train part succeeded. Try more --samples or a larger model."
-        )
+    if found is None:
+        raise CannotDo("Nothing was learned, because no task of the train part succeeded. Try a larger model.")
+    observer.say(f"Learned: {plural(len(found.examples), 'example')}.")
     return Material(found)
 
 
-def _expected(config: Config, units: Sequence[PlannedRun], run_agent: RunAgent) -> RoundEstimate:
-    """What the remaining runs will take."""
-    # The second round estimates from the probes that the first one made.
-    for is_known in (False, True):
-        with open_store(config.store_path) as store:
-            left = left_of(store, units, units[0].experiment)
-            expected = estimate(left, recent_records(store, units[0].model))
-        if is_known or not left or expected.seconds is not None:
-            break
-        # Probes are runs of the experiment like any other, so none is wasted.
-        make_runs(config.store_path, left[:_PROBES], run_agent)
-    return expected
+def _announce(config: Config, plan: ExperimentPlan, what: str, units: Sequence[PlannedRun], observer: Observer) -> None:
+    with open_store(config.store_path) as store:
+        left = left_of(store, units)
+    observer.announce(what, len(left), sum(unit.shown.steps for unit in left), plan)
 
 
 def shares_of(arms: str) -> list[ArmShare]:

@@ -64,9 +64,7 @@ def cron() -> None:
     "repeated. Default: stdout.",
 )
 @click.option("--repeat", type=int, help="Run this many times, then stop.")
-@click.option(
-    "--missed", type=click.Choice(["skip", "once", "all"]), default="once", help="What to do about missed times."
-)
+@click.option("--missed", type=click.Choice(["skip", "once"]), default="once", help="What to do about missed times.")
 @click.option("--timeout", default="30m", metavar="SPAN", help="Stop a run after this time.")
 @click.option("--min-context", type=int, help="Accept a model with this many tokens of context, instead of 64,000.")
 @click.option("--context-length", type=int, help="The model's context in tokens, instead of what is detected.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,10 @@ from seasoned.experiment.analysis.contrast import Effect
 from seasoned.experiment.analysis.findings import amount, change, sentences
 from seasoned.experiment.analysis.task_run import KINDS
 from seasoned.experiment.live.live_report import MEASURES, LiveExample, LiveListing, LiveReport
-from seasoned.experiment.live.online_analysis import SampleRatio
-from seasoned.experiment.run.design import check_design, new_design, read_design
+from seasoned.experiment.live.sample_ratio import SampleRatio
+from seasoned.experiment.run.design import new_design
 from seasoned.experiment.run.run_store import analyses
-from seasoned.experiment.run.runner import (
-    RoundEstimate,
-    RoundProgress,
-)
+from seasoned.experiment.run.runner import OnProgress
 from seasoned.experiment.task.task_file import BUILT_IN, PARTS, load_tasks
 from seasoned.insight.trials import points_between
 from seasoned.stats.interval import Estimate
@@ -48,20 +45,13 @@ class TerminalObserver:
     def __init__(self, *, is_agreed: bool) -> None:
         self._is_agreed = is_agreed
 
-    def announce(self, what: str, expected: RoundEstimate, plan: ExperimentPlan) -> None:
-        calls = "an unknown number of" if expected.calls is None else f"about {expected.calls}"
-        words = f"{what}: {plural(expected.runs, 'run')}, {calls} model calls (at most {expected.most_calls})"
-        if expected.seconds is not None:
-            # Times are of single runs, and several run at once.
-            seconds = expected.seconds / max(1, plan.parallel)
-            words += f", about {seconds:.0f} seconds" if seconds < 90 else f", about {seconds / 60:.0f} minutes"
-        if expected.cost_usd is not None:
-            words += f", about ${expected.cost_usd:.2f}"
+    def announce(self, what: str, runs: int, most_calls: int, plan: ExperimentPlan) -> None:
+        words = f"{what}: {plural(runs, 'run')}, at most {plural(most_calls, 'model call')}"
         limits = [f"{plan.minutes:.3g} minutes"] if plan.minutes is not None else []
         limits += [f"${plan.dollars:g}"] if plan.dollars is not None else []
         self.say(f"{words}." + (f" Budget: {' and '.join(limits)}." if limits else ""))
         # Without a terminal there is no one to ask; the budget and the announcement must do.
-        is_asked = expected.runs and not self._is_agreed and sys.stdin.isatty()
+        is_asked = runs and not self._is_agreed and sys.stdin.isatty()
         if is_asked and not click.confirm("Begin?", default=True, err=True):
             raise click.exceptions.Exit(1)
 
@@ -69,10 +59,10 @@ class TerminalObserver:
         click.echo(text, err=True)
 
     @contextmanager
-    def progress(self, title: str) -> Iterator[Callable[[RoundProgress], None]]:
+    def progress(self, title: str) -> Iterator[OnProgress]:
         # In a log a bar would be thousands of lines.
         if not shows_progress():
-            yield lambda progress: None
+            yield lambda done, of: None
             return
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -80,7 +70,7 @@ class TerminalObserver:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Bar(*columns, console=console(stderr=True), transient=True) as bar:
             shown = bar.add_task(title, total=None)
-            yield lambda progress: bar.update(shown, completed=progress.done, total=progress.of)
+            yield lambda done, of: bar.update(shown, completed=done, total=of)
 
 
 def print_live_list(found: Sequence[LiveListing]) -> None:
@@ -302,7 +292,7 @@ def _change(one: Effect) -> str:
     return change(one.estimate, one.measure)
 
 
-_PARTS = click.Choice(["train", "former", "development", "confirmation"])
+_PARTS = click.Choice(["train", "development", "confirmation"])
 _MEASURES = click.Choice(
     (
         *("executed", "first_call", "success", "early_errors", "errors", "calls_to_success", "diversity", "valid"),
@@ -323,7 +313,7 @@ def experiment() -> None:
 
 
 @experiment.command()
-@click.argument("tasks", required=False)
+@click.argument("tasks")
 @click.option(
     "--arms",
     default=_ARMS,
@@ -333,7 +323,6 @@ def experiment() -> None:
 )
 @click.option("--part", type=_PARTS, default="confirmation", show_default=True, help="The part of the tasks to run.")
 @click.option("--name", help="The name of the experiment. Default: task set and part.")
-@click.option("--design", "file", type=click.Path(path_type=Path), help="Read all of this from an experiment file.")
 @model_option
 @base_url_option
 @click.option("--primary", type=_MEASURES, default="executed", show_default=True, help="The measure that decides.")
@@ -347,11 +336,10 @@ def experiment() -> None:
 @yes_option
 @json_option
 def run(
-    tasks: str | None,
+    tasks: str,
     arms: str,
     part: str,
     name: str | None,
-    file: Path | None,
     model: str | None,
     base_url: str | None,
     primary: str,
@@ -366,37 +354,26 @@ def run(
     """Run tasks under several arms.
 
     TASKS is a built-in set (conventions, plain, multi-step), a file or a folder. Announces first how many model calls
-    it takes, and how long if that is known. After an interruption, the same command continues. Arms that show examples
-    learn them first, from real runs on the train part. An experiment file (--design) also sets seed, temperature and
-    the number of examples.
+    it takes at most. After an interruption, the same command continues. Arms that show examples
+    learn them first, from real runs on the train part.
 
     \b
     Example: seasoned experiment run conventions --part development --arms cold,warm,placebo --minutes 20
     Example: seasoned experiment run plain --model local
     """
-    if file is not None:
-        design = read_design(file)
-    elif tasks is None:
-        raise UsageError(
-            "Name the tasks to run (conventions, plain, multi-step, a file or a folder), or give a --design."
-        )
-    elif only_check:
+    if only_check:
         _print_tasks(tasks, as_json=as_json)
         return
-    else:
-        # Part of the default name, so that runs on the development part never mix with the confirmation.
-        subject = tasks if tasks in BUILT_IN else Path(tasks).stem
-        design = new_design(
-            name=name or f"{subject}-{part}",
-            tasks=tasks,
-            arms=[one.strip() for one in arms.split(",") if one.strip()],
-            part=part,
-            primary=primary,  # type: ignore[arg-type]
-            repeats=repeats,
-        )
-    # The one option that a design file does not settle: the same design can be run under a new name.
-    if file is not None and name is not None:
-        design = check_design(msgspec.structs.replace(design, name=name))
+    # Part of the default name, so that runs on the development part never mix with the confirmation.
+    subject = tasks if tasks in BUILT_IN else Path(tasks).stem
+    design = new_design(
+        name=name or f"{subject}-{part}",
+        tasks=tasks,
+        arms=[one.strip() for one in arms.split(",") if one.strip()],
+        part=part,  # type: ignore[arg-type]
+        primary=primary,  # type: ignore[arg-type]
+        repeats=repeats,
+    )
     # Before the runs, which can take hours: the analysis at the end needs these libraries.
     require_numbers("experiment")
     plan = ExperimentPlan(design=design, parallel=parallel, minutes=minutes, dollars=dollars)

@@ -238,12 +238,14 @@ def pricing(settings: GatewaySettings) -> Pricing:
     return price
 
 
-def add_entries(database: Database, entries: Iterable[UsageEntry], price: Pricing) -> None:
-    """Store entries in one transaction; one that is already there is replaced."""
-    rows = [_row(entry, price(entry)) for entry in entries]
+def add_entries(database: Database, entries: Iterable[UsageEntry], price: Pricing) -> list[EntryCost]:
+    """Store entries in one transaction, and return what they cost; one that is already there is replaced."""
+    newest = {entry.id: entry for entry in entries}
+    costs = [price(entry) for entry in newest.values()]
     with database.write():
-        for row in rows:
-            database.run("gateway.add_request", row)
+        for entry, cost in zip(newest.values(), costs, strict=True):
+            database.run("gateway.add_request", _row(entry, cost))
+    return costs
 
 
 def _row(entry: UsageEntry, price: EntryCost) -> dict[str, object]:
@@ -277,26 +279,17 @@ def totals(
 
     `only`: the sessions to count. The requests of a team may be in another database than the sessions.
     """
-    if only is not None:
-        return _totals_of(database, by, since, only)
-    rows = database.rows("gateway.usage_by", {"by": by, "since": since})
-    prompts = _last_prompts(database) if by == "session" else {}
-    return [_total(row, row["name"], prompts.get(row["name"])) for row in rows]
-
-
-def _last_prompts(database: Database) -> dict[str, int]:
-    return {row["session"]: int(row["tokens"]) for row in database.rows("gateway.last_prompts")}
-
-
-def _totals_of(database: Database, by: GroupBy, since: float, only: Collection[str]) -> list[UsageTotal]:
     found: dict[str | None, UsageTotal] = {}
-    prompts = _last_prompts(database) if by == "session" else {}
     for row in database.rows("gateway.usage_parts", {"since": since}):
-        if row["session"] in only:
+        if only is None or row["session"] in only:
             one = _total(row, row["key_name" if by == "key" else by])
             known = found.get(one.name)
-            one = one if known is None else _add_totals(known, one)
-            found[one.name] = msgspec.structs.replace(one, last_prompt=prompts.get(one.name or ""))
+            found[one.name] = one if known is None else _add_totals(known, one)
+    if by == "session":
+        for row in database.rows("gateway.last_prompts"):
+            if row["session"] in found:
+                tokens = int(row["tokens"])
+                found[row["session"]] = msgspec.structs.replace(found[row["session"]], last_prompt=tokens)
     if by in ("model", "key"):
         return sorted(found.values(), key=lambda one: (-one.requests, one.name or ""))
     if by == "day":
@@ -322,7 +315,7 @@ def one_source(one: str | None, other: str | None) -> str | None:
     return one or other if one == other or None in (one, other) else "several"
 
 
-def _total(row: DatabaseRow, name: str, last_prompt: int | None = None) -> UsageTotal:
+def _total(row: DatabaseRow, name: str) -> UsageTotal:
     return UsageTotal(
         name=name or None,
         requests=int(row["requests"]),
@@ -332,7 +325,6 @@ def _total(row: DatabaseRow, name: str, last_prompt: int | None = None) -> Usage
         unrecorded=int(row["unrecorded"]),
         last_at=float(row["last_at"]),
         cost_source=row["cost_source"],
-        last_prompt=last_prompt,
     )
 
 

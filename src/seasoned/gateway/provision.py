@@ -72,6 +72,21 @@ class Held(Generic[Connected]):
             connection.close()
 
 
+class Worker:
+    """A thread with its own connections, which stay open until they fail."""
+
+    def __init__(self, config: Config, name: str) -> None:
+        self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+        self.store = Held(lambda: open_store(config.store_path))
+        self.database = Held(lambda: open_database(config))
+
+    def close(self) -> None:
+        # A connection is closed by the thread that opened it.
+        for held in (self.store, self.database):
+            self.thread.submit(held.let_go)
+        self.thread.shutdown(wait=False)
+
+
 class GatewayHints:
     """Adds lines after the results of failed calls, the same bytes in every request of a conversation."""
 
@@ -81,9 +96,7 @@ class GatewayHints:
         self._settings = settings
         self._redactor = redactor
         # Not the thread that decides blocks: that one writes, and waits for other writers.
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-hint")
-        self._store = Held(lambda: open_store(config.store_path))
-        self._database = Held(lambda: open_database(config))
+        self._worker = Worker(config, "seasoned-hint")
         self._clock = clock
         self._hints = CallHints()
         # Applications about which nothing is known, and until when to assume that.
@@ -94,10 +107,7 @@ class GatewayHints:
         self._hints.lines(store, conversation)
 
     def close(self) -> None:
-        # A connection is closed by the thread that opened it.
-        for held in (self._store, self._database):
-            self._thread.submit(held.let_go)
-        self._thread.shutdown(wait=False)
+        self._worker.close()
 
     async def follow(self, exchange: Exchange, body: bytes) -> bytes:
         """The body with the lines of its conversation; unchanged if there are none."""
@@ -119,7 +129,7 @@ class GatewayHints:
     async def _decide(self, ref: SessionRef, key_name: str, calls: Sequence[ToolCall]) -> None:
         late = threading.Event()
         deciding = asyncio.get_running_loop().run_in_executor(
-            self._thread, self._decide_in_thread, ref, key_name, calls, late
+            self._worker.thread, self._decide_in_thread, ref, key_name, calls, late
         )
         try:
             await asyncio.wait_for(asyncio.shield(deciding), _HINT_SECONDS)
@@ -131,7 +141,7 @@ class GatewayHints:
     def _decide_in_thread(
         self, ref: SessionRef, key_name: str, calls: Sequence[ToolCall], late: threading.Event
     ) -> None:
-        with self._store.use() as store:
+        with self._worker.store.use() as store:
             self._hints.lines(store, str(ref))
             # Recorded sessions have the name of their key without secrets: people use e-mail addresses as names.
             project = project_key(store, None, application=self._redactor.text(key_name))
@@ -141,7 +151,7 @@ class GatewayHints:
             self._silent.pop(key_name, None)
             if not calls:
                 return
-            if is_held_back(self._database.use, str(ref), self._settings, now=self._clock()):
+            if is_held_back(self._worker.database.use, str(ref), self._settings, now=self._clock()):
                 return
             lookup = LessonLookup(store, project, str(ref))
             for call in calls:
@@ -165,30 +175,27 @@ class Provisioner:
     def __init__(
         self, config: Config, settings: BeginSettings, secrecy: Secrecy, *, clock: Callable[[], float] = time.time
     ) -> None:
-        self._config = config
         self._redactor = secrecy.redactor()
         self._settings = settings
         self._clock = clock
         self._decided: OrderedDict[tuple[str, str], bytes | None] = OrderedDict()
         self._deciding: dict[tuple[str, str], asyncio.Future[bytes | None]] = {}
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-provision")
+        self._worker = Worker(config, "seasoned-provision")
         self._memory = BlockMemory()
-        self._store = Held(lambda: open_store(config.store_path))
-        self._database = Held(lambda: open_database(config))
         self._hints = GatewayHints(config, settings, self._redactor, clock=clock)
 
     def start(self) -> None:
         """Load what the first conversation would otherwise wait for."""
-        self._thread.submit(self._prepare)
+        self._worker.thread.submit(self._prepare)
 
     def _prepare(self) -> None:
-        with self._store.use() as store:
+        with self._worker.store.use() as store:
             provision("", library=cached_library(store, now=self._clock()), asked=BlockRequest(tools=()))
         name = self._settings.experiment
         if name is not None:
             from seasoned.experiment.live.assignment import load_split
 
-            with self._database.use() as database:
+            with self._worker.database.use() as database:
                 try:
                     load_split(database, name)
                 except NotFound as error:
@@ -215,10 +222,7 @@ class Provisioner:
         return body if has_opted_out(headers) else await self._hints.follow(exchange, body)
 
     def close(self) -> None:
-        # A connection is closed by the thread that opened it.
-        for held in (self._store, self._database):
-            self._thread.submit(held.let_go)
-        self._thread.shutdown(wait=False)
+        self._worker.close()
         self._hints.close()
 
     def _keep(self, key: tuple[str, str], content: bytes | None) -> None:
@@ -238,7 +242,7 @@ class Provisioner:
         # Set when the request could not wait any longer and was sent unchanged.
         late = threading.Event()
         answering = asyncio.get_running_loop().run_in_executor(
-            self._thread, self._begin, session, exchange.key_name, late
+            self._worker.thread, self._begin, session, exchange.key_name, late
         )
         content = None
         try:
@@ -253,13 +257,13 @@ class Provisioner:
     def _begin(self, session: NewSession, key_name: str, late: threading.Event) -> bytes | None:
         if late.is_set():
             return None
-        with self._store.use() as store:
+        with self._worker.store.use() as store:
             self._hints.load(store, session.id)
             # Recorded sessions have the name of their key without secrets: people use e-mail addresses as names.
             project = project_key(store, None, application=self._redactor.text(key_name))
             return begin(
                 store,
-                self._database.use,
+                self._worker.database.use,
                 msgspec.structs.replace(session, project=project),
                 self._settings,
                 now=self._clock(),

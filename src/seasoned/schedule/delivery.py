@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import formatdate
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
@@ -35,7 +34,7 @@ from seasoned.store import Database
 TELEGRAM_CHARACTERS = 4_000
 DISCORD_CHARACTERS = 1_900
 MAIL_SECONDS = 15.0
-_PORTS = {"smtp": 25, "smtps": 465}
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _MOST_PARTS = 5
 _REST = "\n… the whole answer: seasoned cron history"
 # Where to, with which headers, what, and the secret that no message about it may repeat.
@@ -269,8 +268,11 @@ def build_mail(sender: str, to: str, message: DeliveryMessage, *, now: float) ->
     """Build the mail; line breaks in names or addresses cannot add headers."""
     mail = EmailMessage()
     mail["Subject"] = " ".join(message.title.split())
-    mail["From"] = _address(sender)
-    mail["To"] = [_address(one) for one in to.split(",") if one.strip()]
+    try:
+        mail["From"] = Address(addr_spec=sender.strip())
+        mail["To"] = [Address(addr_spec=one.strip()) for one in to.split(",") if one.strip()]
+    except (ValueError, IndexError, AttributeError) as error:
+        raise UsageError(f"{to!r} is not a valid e-mail address. Write it like name@example.org.") from error
     mail["Date"] = formatdate(now)
     mail["Message-ID"] = f"<{message.id}@seasoned.invalid>"
     # So that no out-of-office reply comes back.
@@ -281,68 +283,51 @@ def build_mail(sender: str, to: str, message: DeliveryMessage, *, now: float) ->
 
 def send_mail(url: str, mail: EmailMessage, *, password: str | None) -> None:
     """Send it; what the server refuses for good is Refused, and not tried again."""
-    to = mail["To"]
     try:
         with _connected(url, password) as server:
             refused = server.send_message(mail)
-    except smtplib.SMTPRecipientsRefused as error:
-        raise _mail_problem(max(code for code, _ in error.recipients.values()), f"refuses {str(to)!r}") from None
-    except smtplib.SMTPResponseException as error:
-        said = str(error.smtp_error).replace(password or "\0", "…")[:200]
-        raise _mail_problem(error.smtp_code, f"answered {said!r}") from None
-    except (smtplib.SMTPException, OSError) as error:
-        reason = str(error).replace(password or "\0", "…")[:200]
-        raise CannotDo(f"the mail server does not answer ({type(error).__name__}: {reason}). Check smtp_url.") from None
+    except smtplib.SMTPException as error:
+        if isinstance(error, smtplib.SMTPRecipientsRefused):
+            refused = error.recipients
+        else:
+            code = error.smtp_code if isinstance(error, smtplib.SMTPResponseException) else 0
+            raise _mail_problem(code, str(error).replace(password or "\0", "…")[:200]) from None
+    except OSError as error:
+        raise CannotDo(f"the mail server does not answer ({error}). Check smtp_url.") from None
     if refused:
-        raise Refused(f"the mail server refuses {', '.join(map(repr, refused))}.")
+        raise _mail_problem(max(code for code, _ in refused.values()), f"it refuses {', '.join(map(repr, refused))}")
 
 
 def _mail_problem(code: int, what: str) -> SeasonedError:
     """Codes from 500 on are final."""
-    return (Refused if code >= 500 else CannotDo)(f"the mail server {what} ({code}).")
+    return (Refused if code >= 500 else CannotDo)(f"the mail server did not take it ({code}: {what}).")
 
 
 @contextmanager
 def _connected(url: str, password: str | None) -> Iterator[smtplib.SMTP]:
     parts = urlsplit(url)
-    if parts.scheme not in _PORTS or not parts.hostname:
+    if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
         raise UsageError(
             "smtp_url is not a valid mail server address. Write smtp://user@host:587 or smtps://user@host."
         )
-    port = parts.port or _PORTS[parts.scheme]
+    is_safe = parts.scheme == "smtps"
     trust = ssl.create_default_context()
-    server: smtplib.SMTP
-    if parts.scheme == "smtps":
-        server = smtplib.SMTP_SSL(parts.hostname, port, timeout=MAIL_SECONDS, context=trust)
-    else:
-        server = smtplib.SMTP(parts.hostname, port, timeout=MAIL_SECONDS)
+    server = (
+        smtplib.SMTP_SSL(parts.hostname, parts.port or 465, timeout=MAIL_SECONDS, context=trust)
+        if is_safe
+        else smtplib.SMTP(parts.hostname, parts.port or 25, timeout=MAIL_SECONDS)
+    )
     with server:
         server.ehlo()
-        # A password is never sent unencrypted to another machine.
-        is_safe = parts.scheme == "smtps" or _is_this_machine(parts.hostname)
-        if parts.scheme == "smtp" and server.has_extn("starttls"):
+        if not is_safe and server.has_extn("starttls"):
             server.starttls(context=trust)
-            server.ehlo()
             is_safe = True
         if parts.username and password:
-            if not is_safe:
+            # A password is never sent unencrypted to another machine.
+            if not (is_safe or parts.hostname in _THIS_MACHINE):
                 raise UsageError("the mail server offers no encryption, so the password was not sent. Use smtps://.")
             server.login(unquote(parts.username), password)
         yield server
-
-
-def _address(text: str) -> Address:
-    try:
-        return Address(addr_spec=text.strip())
-    except (ValueError, IndexError, AttributeError) as error:
-        raise UsageError(f"{text!r} is not a valid e-mail address. Write it like name@example.org.") from error
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 TRIES = 8
@@ -386,9 +371,3 @@ def settle_delivery(
     with database.write():
         database.run("schedule.set_delivery", values)
     return settled
-
-
-def next_delivery(database: Database) -> float | None:
-    """When the next answer is to be delivered; None: there is none."""
-    row = database.row("schedule.next_delivery")
-    return None if row is None else row["delivery_at"]

@@ -12,8 +12,8 @@ import msgspec
 
 from seasoned.errors import UsageError
 
-# Slots that were missed because no scheduler ran: run none, the last one, or all of them.
-Missed = Literal["skip", "once", "all"]
+# Slots that were missed because no scheduler ran: run none, or the last one.
+Missed = Literal["skip", "once"]
 # Waiting and running have not ended. Unknown: the scheduler died during the run, so its end was not seen.
 Outcome = Literal["waiting", "running", "ok", "silent", "empty", "failed", "unknown", "skipped"]
 RunFault = Literal["", "script", "agent", "context", "timeout"]
@@ -160,8 +160,8 @@ def check_job(job: Job) -> Job:
             raise UsageError(f"the delivery {one!r} takes no address. Write {kind!r} only.")
         if kind in ("file", "email") and not address:
             raise UsageError(f"the delivery {one!r} needs an address. Write {kind + ':…'!r}.")
-    if job.missed not in ("skip", "once", "all"):
-        raise UsageError(f"`missed` must be skip, once or all, not {job.missed!r}.")
+    if job.missed not in ("skip", "once"):
+        raise UsageError(f"`missed` must be skip or once, not {job.missed!r}.")
     return job
 
 

@@ -44,7 +44,6 @@ def add(database: Database, job: Job, *, now: float) -> StoredJob:
     try:
         with database.write():
             database.run("schedule.add_job", {**_columns(stored), "created_at": now})
-            database.run("schedule.raise_revision")
     except RuleBroken as error:
         raise _name_taken(job) from error
     return stored
@@ -56,8 +55,7 @@ def pause(database: Database, text: str, *, now: float) -> StoredJob:
     job = msgspec.structs.replace(found.job, is_paused=True)
     reason = "The job was paused before the run started."
     with database.write():
-        _skip_due(database, found, reason, now)
-        _skip_waiting(database, job.id, reason, now)
+        _skip_all(database, found, reason, now)
         return _keep(database, StoredJob(job, None, found.runs))
 
 
@@ -77,9 +75,7 @@ def remove(database: Database, text: str, *, now: float) -> StoredJob:
     reason = "The job was removed before the run started."
     with database.write():
         database.run("schedule.remove_job", {"id": found.job.id, "now": now})
-        _skip_due(database, found, reason, now)
-        _skip_waiting(database, found.job.id, reason, now)
-        database.run("schedule.raise_revision")
+        _skip_all(database, found, reason, now)
     return StoredJob(found.job, None, found.runs, is_removed=True)
 
 
@@ -89,7 +85,6 @@ def ask_for_run(database: Database, text: str, *, now: float) -> Slot:
     slot = Slot(job.id, math.floor(now * 1000) / 1000)
     with database.write():
         add_slot(database, slot, origin="hand", note="Started by hand.")
-        database.run("schedule.raise_revision")
     return slot
 
 
@@ -108,20 +103,11 @@ def find(database: Database, text: str) -> StoredJob:
     return job_from_row(row)
 
 
-def history(
-    database: Database, job_id: str | None = None, *, limit: int = HISTORY_LINES, before: float | None = None
-) -> list[JobRun]:
+def history(database: Database, job_id: str | None = None, *, limit: int = HISTORY_LINES) -> list[JobRun]:
     """The runs of one job, even a removed one, or of all jobs, newest first."""
-    asked = {"before": math.inf if before is None else before, "limit": limit}
     if job_id is None:
-        return [run_from_row(row) for row in database.rows("schedule.whole_history", asked)]
-    return [run_from_row(row) for row in database.rows("schedule.history", {**asked, "job_id": job_id})]
-
-
-def revision(database: Database) -> int:
-    """A number that changes whenever a job changes."""
-    row = database.row("schedule.revision")
-    return 0 if row is None else int(row["revision"])
+        return [run_from_row(row) for row in database.rows("schedule.whole_history", {"limit": limit})]
+    return [run_from_row(row) for row in database.rows("schedule.history", {"job_id": job_id, "limit": limit})]
 
 
 def add_slot(
@@ -174,18 +160,19 @@ def _columns(stored: StoredJob) -> dict[str, Any]:
 def _keep(database: Database, stored: StoredJob) -> StoredJob:
     if not database.run("schedule.change_job", _columns(stored)):
         raise NotFound(f"the job {stored.job.name!r} was removed meanwhile. Add it again.")
-    database.run("schedule.raise_revision")
     return stored
 
 
-def _skip_due(database: Database, found: StoredJob, reason: str, now: float) -> None:
-    """Record a due slot that no scheduler has seen yet as skipped, so that the history shows it."""
+def _skip_all(database: Database, found: StoredJob, reason: str, now: float) -> None:
+    """Skip what waits, and a due slot that no scheduler has seen yet, so that the history shows it."""
+    skip_waiting(database, found.job.id, reason, now)
     if found.next_at is not None and found.next_at <= now:
         slot = Slot(found.job.id, found.next_at)
         add_slot(database, slot, origin="slot", skipped_at=now, reason=reason)
 
 
-def _skip_waiting(database: Database, job_id: str, reason: str, now: float) -> None:
+def skip_waiting(database: Database, job_id: str, reason: str, now: float) -> None:
+    """Skip what waits of a job, inside a transaction."""
     database.run("schedule.skip_waiting", {"job_id": job_id, "reason": reason, "now": now})
 
 

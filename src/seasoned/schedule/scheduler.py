@@ -15,9 +15,9 @@ from collections.abc import Callable
 from functools import partial
 
 from seasoned.errors import CannotDo, StoreError
-from seasoned.schedule.delivery import PendingDelivery, due_deliveries, next_delivery, settle_delivery
+from seasoned.schedule.delivery import PendingDelivery, due_deliveries, settle_delivery
 from seasoned.schedule.job import DeliveryResult, HeartbeatCall, Job, JobRun, Outcome, RunFault, Slot, is_delivered
-from seasoned.schedule.job_table import BEAT_SECONDS, LEASE_SECONDS, ask_for_run, hold, leave, revision, run_of
+from seasoned.schedule.job_table import BEAT_SECONDS, LEASE_SECONDS, ask_for_run, hold, leave, run_of
 from seasoned.schedule.slots import finish, next_wake, plan_due, recover, start_by_hand, start_due
 from seasoned.store import Database
 
@@ -28,13 +28,10 @@ Deliver = Callable[[Job, JobRun], DeliveryResult]
 
 # Each run is an agent with its tools, so a few fill a machine.
 RUNS_AT_ONCE = 4
-# How soon a change to the jobs by another process is noticed.
+# How often the scheduler looks: how soon a change by another process is noticed.
 POLL_SECONDS = 2.0
 # How long current runs get to end when the scheduler stops.
 PATIENCE_SECONDS = 10.0
-# After a long sleep planning goes on in rounds, so that the lease is renewed in between.
-_LOOKS_AT_ONCE = 50
-_LONGEST_SLEEP_SECONDS = 3600.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
 _log = logging.getLogger("seasoned.schedule")
 _log.addHandler(logging.NullHandler())
@@ -133,14 +130,16 @@ class Scheduler:
         self._stopping = threading.Event()
         self._next_beat = monotonic()
         self._is_holder = False
-        self._revision = -1
 
     def run(self) -> None:
         """Run until `stop` is called; wait if the store is unreachable."""
         pause = _FIRST_PAUSE_SECONDS
         while not self._stopping.is_set():
             try:
-                self._sleep(self.tick())
+                until = self.tick()
+                # Woken when a run ends; what other processes change is seen at the next look.
+                self._wake.wait(min(self._poll, max(0.0, until - self._clock())))
+                self._wake.clear()
                 pause = _FIRST_PAUSE_SECONDS
             except StoreError as error:
                 _log.warning("the store does not answer, retrying in %.0f s: %s", pause, self._redact(str(error)))
@@ -159,23 +158,20 @@ class Scheduler:
         self._wake.set()
 
     def tick(self) -> float:
-        """Do everything that is due; returns until when to sleep, by the wall clock."""
+        """Do everything that is due; returns when there will be more to do, by the wall clock."""
         database, now = self._connect(), self._clock()
-        # Before the look: what changes during it is seen at the next one.
-        self._revision = revision(database)
         self._keep_up(database, now)
         until_beat = now + max(0.0, self._next_beat - self._monotonic())
         if not self._is_holder:
             return until_beat
-        if all(plan_due(database, now=now) for _ in range(_LOOKS_AT_ONCE)):
-            return now
+        plan_due(database, now=now)
         if not self._stopping.is_set():
             free = RUNS_AT_ONCE - len(self._running)
             for job, slot in start_due(database, owner=self.owner, now=now, limit=free):
                 self._start(job, slot)
             self._send(database, now)
-        found = [next_wake(database), None if self._deliver is None else next_delivery(database)]
-        return min([until_beat, *(one for one in found if one is not None)])
+        following = next_wake(database)
+        return until_beat if following is None else min(until_beat, following)
 
     def run_by_hand(self, job: Job) -> tuple[JobRun, bool]:
         """Run a job now; the line of the history, and whether it ran here: the holder of the lease runs it, if any."""
@@ -259,19 +255,6 @@ class Scheduler:
                 self._sending.append((pending, work))
                 do = partial(deliver, pending.job, pending.record)
                 work.start(do, wake=self._wake.set, redact=self._redact)
-
-    def _sleep(self, until: float) -> None:
-        """Until this time, or until something ended, was changed by another process, or the clock was set."""
-        ends = self._monotonic() + min(_LONGEST_SLEEP_SECONDS, max(0.0, until - self._clock()))
-        while not self._stopping.is_set():
-            left = min(ends - self._monotonic(), until - self._clock())
-            if left <= 0:
-                return
-            if self._wake.wait(min(self._poll, left)):
-                self._wake.clear()
-                return
-            if revision(self._connect()) != self._revision:
-                return
 
     def _end(self) -> None:
         database = self._connect()

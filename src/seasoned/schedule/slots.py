@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain, groupby
+from collections.abc import Iterator
+from itertools import chain, takewhile
 
 import msgspec
 
 from seasoned.errors import SeasonedError
 from seasoned.schedule.job import DAY_SECONDS, Job, JobRun, Slot, is_delivered
-from seasoned.schedule.job_table import add_slot, job_from_row, key_of
-from seasoned.schedule.times import local, span_in_words, times
+from seasoned.schedule.job_table import add_slot, job_from_row, key_of, skip_waiting
+from seasoned.schedule.times import span_in_words, times
 from seasoned.store import Database
-from seasoned.store.interface import DatabaseRow
-from seasoned.text import plural
 
 # A slot that starts no later than this is on time.
 GRACE_SECONDS = 60.0
 # Slots that are older when they are noticed do not run.
 MAX_AGE_SECONDS = DAY_SECONDS
-# Slots that are planned in one step; after a long sleep the rest follows at once.
-PLANNED_SLOTS = 1000
-JOBS_AT_ONCE = 100
+_TOO_OLD = f"older than {span_in_words(MAX_AGE_SECONDS)} when it was noticed"
 
 
 class SkippedSlot(msgspec.Struct, frozen=True):
-    """A slot that does not run, with the reason; after a long sleep one may represent many."""
+    """A slot that does not run, with the reason."""
 
     slot: Slot
     reason: str
@@ -35,60 +31,41 @@ class SlotPlan(msgspec.Struct, frozen=True):
     """What happens to the due slots of a job, and when the next one is due; None: never."""
 
     on_time: tuple[Slot, ...]
-    late: tuple[Slot, ...]
+    late: Slot | None
     skipped: tuple[SkippedSlot, ...]
     next_at: float | None
 
 
-def plan(job: Job, next_at: float, now: float, *, limit: int = PLANNED_SLOTS) -> SlotPlan:
+def plan(job: Job, next_at: float, now: float) -> SlotPlan:
     """Sort the slots from `next_at` to now by the job's policy for missed runs."""
-    due: list[Slot] = []
-    following: float | None = None
-    for time in chain([next_at], times(job.schedule, job.zone, job.created_at, next_at)):
-        if time > now or len(due) == limit:
-            following = time
-            break
-        due.append(Slot(job.id, time))
-    is_whole = following is None or following > now
-    on_time = tuple(slot for slot in due if now <= slot.scheduled_at + GRACE_SECONDS)
+
+    def after(time: float) -> Iterator[float]:
+        first = [next_at] if time < next_at else []
+        return chain(first, times(job.schedule, job.zone, job.created_at, max(time, next_at)))
+
+    earliest = now - MAX_AGE_SECONDS
+    due = [Slot(job.id, time) for time in takewhile(lambda time: time <= now, after(earliest))]
+    on_time = [slot for slot in due if now <= slot.scheduled_at + GRACE_SECONDS]
     missed = due[: len(due) - len(on_time)]
     # A slot that is on time replaces the missed ones before it.
-    last = missed[-1] if missed and is_whole and not on_time else None
-    late: list[Slot] = []
-    skipped: list[SkippedSlot] = []
-    for slot in missed:
-        reason = _why_skipped(job, slot, now, is_last=slot is last)
-        if reason is None:
-            late.append(slot)
-        else:
-            skipped.append(SkippedSlot(slot, reason))
-    return SlotPlan(on_time, tuple(late), tuple(skipped if is_whole else _in_few_lines(job, skipped)), following)
+    late = missed.pop() if missed and not on_time and job.missed == "once" else None
+    reason = (
+        "Missed: a later run of this job replaces it."
+        if job.missed == "once"
+        else "Missed: no scheduler was awake, and missed runs of this job are skipped."
+    )
+    skipped = [SkippedSlot(slot, reason) for slot in missed]
+    if next_at <= earliest:
+        # One line: a year of missed minutes must not fill the store.
+        skipped.insert(
+            0, SkippedSlot(Slot(job.id, next_at), f"Missed, and {_TOO_OLD}; later ones of that age have no line.")
+        )
+    return SlotPlan(tuple(on_time), late, tuple(skipped), next(after(now), None))
 
 
-def _why_skipped(job: Job, slot: Slot, now: float, *, is_last: bool) -> str | None:
-    if now - slot.scheduled_at > MAX_AGE_SECONDS:
-        return f"Missed, and older than {span_in_words(MAX_AGE_SECONDS)} when it was noticed."
-    if job.missed == "skip":
-        return "Missed: no scheduler was awake, and missed runs of this job are skipped."
-    if job.missed == "once" and not is_last:
-        return "Missed: a later run of this job replaces it."
-    return None
-
-
-def _in_few_lines(job: Job, skipped: Sequence[SkippedSlot]) -> list[SkippedSlot]:
-    """One line for each reason: a year of missed minutes must not fill the store."""
-    lines = []
-    for reason, group in groupby(skipped, key=lambda one: one.reason):
-        slots = [one.slot for one in group]
-        end = local(slots[-1].scheduled_at, job.zone).isoformat(sep=" ", timespec="seconds")
-        more = f" So were {plural(len(slots) - 1, 'slot')} after it, up to {end}."
-        lines.append(SkippedSlot(slots[0], reason + (more if len(slots) > 1 else "")))
-    return lines
-
-
-def plan_due(database: Database, *, now: float, limit: int = JOBS_AT_ONCE) -> int:
+def plan_due(database: Database, *, now: float) -> int:
     """Store the due slots, each as waiting or skipped, and advance their jobs; returns how many jobs were due."""
-    due = database.rows("schedule.due_jobs", {"now": now, "limit": limit})
+    due = database.rows("schedule.due_jobs", {"now": now})
     if not due:
         return 0
     with database.write():
@@ -105,8 +82,8 @@ def plan_due(database: Database, *, now: float, limit: int = JOBS_AT_ONCE) -> in
                 continue
             for slot in planned.on_time:
                 add_slot(database, slot, origin="slot")
-            for slot in planned.late:
-                add_slot(database, slot, origin="late", note="Late: no scheduler was awake at its time.")
+            if planned.late is not None:
+                add_slot(database, planned.late, origin="late", note="Late: no scheduler was awake at its time.")
             for one in planned.skipped:
                 add_slot(database, one.slot, origin="slot", skipped_at=now, reason=one.reason)
     return len(due)
@@ -124,20 +101,17 @@ def start_due(database: Database, *, owner: str, now: float, limit: int) -> list
 
     A job has one run at a time: a slot that comes meanwhile is skipped, a late one or one by hand waits.
     """
-    started: list[tuple[Job, Slot]] = []
+    # The scheduler asks every few seconds, and a transaction that writes makes others wait.
+    if database.row("schedule.any_waiting", {"now": now}) is None:
+        return []
     with database.write():
         database.run("schedule.skip_overlapping", {"now": now, "reason": "An earlier run was still going on."})
-        while len(started) < limit:
-            # The first of each job that is not running.
-            due = database.rows("schedule.due_slots", {"now": now, "limit": limit - len(started)})
-            if not due:
-                break
-            for row in due:
-                slot = Slot(row["job_id"], row["scheduled_at"])
-                job = _start(database, slot, owner, now)
-                if job is not None:
-                    started.append((job, slot))
-    return started
+        old = {"now": now, "before": now - MAX_AGE_SECONDS, "reason": f"No scheduler started it in time: {_TOO_OLD}."}
+        database.run("schedule.skip_old", old)
+        # The first of each job that is not running.
+        due = database.rows("schedule.due_slots", {"now": now, "limit": limit})
+        slots = [Slot(row["job_id"], row["scheduled_at"]) for row in due]
+        return [(job, slot) for slot in slots if (job := _start(database, slot, owner, now)) is not None]
 
 
 def start_by_hand(database: Database, slot: Slot, *, owner: str, now: float) -> Job | None:
@@ -145,44 +119,24 @@ def start_by_hand(database: Database, slot: Slot, *, owner: str, now: float) -> 
     with database.write():
         if database.row("schedule.running", {"job_id": slot.job_id}) is not None:
             return None
-        if database.row("schedule.waiting_slot", key_of(slot)) is None:
-            return None
         return _start(database, slot, owner, now)
 
 
 def _start(database: Database, slot: Slot, owner: str, now: float) -> Job | None:
-    key = key_of(slot)
+    """Start a slot, inside a transaction; None if it no longer waits."""
+    waiting = database.row("schedule.waiting_slot", key_of(slot))
     stored = database.row("schedule.job", {"id": slot.job_id})
-    waiting = database.row("schedule.waiting_slot", key)
-    assert stored is not None and waiting is not None  # it was just found, in the same transaction
-    reason = _objection(stored, waiting["origin"], slot, now)
-    if reason is not None:
-        database.run("schedule.skip_slot", {**key, "now": now, "reason": reason})
+    if waiting is None or stored is None:
         return None
-    database.run("schedule.start_slot", {**key, "owner": owner, "now": now})
+    if not database.run("schedule.start_slot", {**key_of(slot), "owner": owner, "now": now}):
+        return None
     found = job_from_row(stored)
     if waiting["origin"] != "hand":
         is_last = found.job.repeat is not None and found.runs + 1 >= found.job.repeat
         database.run("schedule.end_job" if is_last else "schedule.count_run", {"id": slot.job_id})
+        if is_last:
+            skip_waiting(database, slot.job_id, "The job has run as often as it should.", now)
     return found.job
-
-
-def _objection(row: DatabaseRow, origin: str, slot: Slot, now: float) -> str | None:
-    """Why a waiting slot may no longer start."""
-    stored = job_from_row(row)
-    job = stored.job
-    if stored.is_removed:
-        return "The job was removed before the run started."
-    if origin == "hand":
-        return None
-    if job.is_paused:
-        return "The job was paused before the run started."
-    if job.repeat is not None and stored.runs >= job.repeat:
-        return f"The job has run {plural(job.repeat, 'time')}, as often as it should."
-    waited = now - slot.scheduled_at
-    if waited > (GRACE_SECONDS if job.missed == "skip" else MAX_AGE_SECONDS):
-        return f"No scheduler started it in time: it waited {span_in_words(waited)}."
-    return None
 
 
 def finish(database: Database, record: JobRun, *, owner: str) -> bool:

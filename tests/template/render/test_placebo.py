@@ -16,7 +16,6 @@ from seasoned.template.render import render
 from seasoned.template.render.script import placebo
 from seasoned.text import count_tokens
 from tests.template import blocks
-from seasoned.text import count_tokens
 from tests.template.providers import assert_anthropic, assert_openai, assert_pydantic_ai, assert_responses
 
 

@@ -8,10 +8,10 @@ import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.experiment.analysis.contrast import (
+    LEVEL,
     ByTask,
     Contrast,
     Effect,
-    Test,
     TestRule,
     effect,
     jackknife,
@@ -23,12 +23,11 @@ from seasoned.experiment.analysis.task_run import (
     MEASURES,
     NOTHING,
     Measure,
-    Measures,
     TaskRun,
     TrialTally,
-    measure,
+    counted,
     never_after,
-    tally,
+    tallies,
 )
 from seasoned.stats.interval import (
     NO_TRIALS,
@@ -36,15 +35,14 @@ from seasoned.stats.interval import (
     ONE_CLUSTER,
     Estimate,
     Interval,
-    check_level,
     holm,
     two_sided_t,
 )
 from seasoned.stats.permutation import PERMUTATIONS
 from seasoned.stats.proportion import rate
 
-# Blocks of turns of which the error is shown.
-TURNS = (*[(turn, turn) for turn in range(1, 11)], (11, 20), (21, 30))
+# The arms that others are measured against.
+CONTROL, PLACEBO = "cold", "placebo"
 
 
 class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,27 +50,11 @@ class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     contrasts: tuple[Contrast, ...]
     primary: Measure = "executed"
-    test: Test = "permutation"
-    level: float = 0.95
-    power: float = 0.8
-    control: str = "cold"
-    placebo: str | None = "placebo"
     permutations: int = PERMUTATIONS
-    seed: int = 0
-
-
-class TurnFigure(msgspec.Struct, frozen=True):
-    """The error rate of one arm in one block of turns."""
-
-    turns: str
-    failed: int
-    calls: int
-    runs: int  # that got this far
-    rate: Estimate
 
 
 class ArmFigures(msgspec.Struct, frozen=True):
-    """One arm in figures, over the tasks that are not broken."""
+    """One arm in figures."""
 
     arm: str
     runs: int
@@ -80,17 +62,6 @@ class ArmFigures(msgspec.Struct, frozen=True):
     without_call: int  # runs in which no call counts
     shows_examples: bool
     measures: dict[Measure, Estimate]
-    banks: dict[str, Estimate]  # the primary measure by bank, where the arm has several
-    by_turn: tuple[TurnFigure, ...]
-
-
-class BrokenTask(msgspec.Struct, frozen=True):
-    """A task that is left out in every arm, because its check could not be made in at least one run."""
-
-    task: str
-    arms: tuple[str, ...]
-    runs: int
-    reason: str
 
 
 class Analysis(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,56 +74,47 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     plan: AnalysisPlan
     runs: int
     tasks: int
-    broken: tuple[BrokenTask, ...]
-    repeated: int  # duplicate records; each run counts once
     missing: tuple[str, ...]  # arms of a contrast that have no run
     arms: tuple[ArmFigures, ...]
     effects: tuple[Effect, ...]
     secondary: tuple[Effect, ...]
 
 
-class _MeasuredRun(msgspec.Struct, frozen=True):
-    record: TaskRun
-    measures: Measures
-
-
-def is_found(one: Effect, level: float) -> bool:
+def is_found(one: Effect) -> bool:
     """Whether an effect may be called found: its p value holds after the correction for all contrasts."""
-    return one.adjusted_p is not None and one.adjusted_p <= 1 - level
+    return one.adjusted_p is not None and one.adjusted_p <= 1 - LEVEL
 
 
 def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
     """The complete analysis of one experiment with one model on one set of tasks."""
-    check_level(plan.level)
     if not plan.contrasts:
         raise UsageError("An experiment needs at least one contrast.")
-    unique, repeated = _unique(records)
-    about = {(one.experiment, one.model, one.task_set, one.part) for one in unique}
+    # Runs end in any order; the analysis must not depend on it.
+    ordered = sorted(records, key=lambda one: one.key)
+    if not ordered:
+        raise UsageError("There are no runs to analyse. Run the experiment first.")
+    about = {(one.experiment, one.model, one.task_set, one.part) for one in ordered}
     if len(about) != 1:
         raise UsageError(
             f"An analysis needs one experiment, model, task set and part, not {len(about)!r}: {sorted(about)!r}."
         )
-    broken = _broken(unique)
-    left_out = {one.task for one in broken}
-    runs = [_MeasuredRun(one, measure(one)) for one in unique if one.task not in left_out]
-    tallies = _Tallies(runs)
-    arms = _order(plan, {one.arm for one in unique})
+    sums = _Sums(ordered)
+    arms = _order(plan, {one.arm for one in ordered})
     experiment, model, task_set, part = about.pop()
+    rule = TestRule(test="t", contrasts=len(plan.contrasts))
     return Analysis(
         experiment=experiment,
         model=model,
         task_set=task_set,
         part=part,
         plan=plan,
-        runs=len(runs),
-        tasks=len({run.record.task for run in runs}),
-        broken=broken,
-        repeated=repeated,
+        runs=len(ordered),
+        tasks=len({one.task for one in ordered}),
         missing=tuple(sorted({name for one in plan.contrasts for name in (one.arm, one.against)} - set(arms))),
-        arms=tuple(_arm(arm, runs, tallies, plan) for arm in arms),
-        effects=_primary(tallies, plan),
+        arms=tuple(_arm(arm, ordered, sums) for arm in arms),
+        effects=_primary(sums, plan),
         secondary=tuple(
-            effect(one, name, tallies.of(one.arm, name), tallies.of(one.against, name), _rule(plan, "t"))
+            effect(one, name, sums.of(one.arm, name), sums.of(one.against, name), rule)
             for one in plan.contrasts
             for name in MEASURES
             if name != plan.primary
@@ -162,75 +124,29 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
 
 def _order(plan: AnalysisPlan, arms: set[str]) -> list[str]:
     """Arms in order: the control, then those that contrasts name, then the others."""
-    named = [plan.control, *[name for one in plan.contrasts for name in (one.arm, one.against)]]
+    named = [CONTROL, *[name for one in plan.contrasts for name in (one.arm, one.against)]]
     return [name for name in dict.fromkeys([*named, *sorted(arms)]) if name in arms]
 
 
-def _unique(records: Iterable[TaskRun]) -> tuple[list[TaskRun], int]:
-    kept: dict[object, TaskRun] = {}
-    count = 0
-    for one in records:
-        kept.setdefault(one.key, one)
-        count += 1
-    if not kept:
-        raise UsageError("There are no runs to analyse. Run the experiment first.")
-    # Runs end in any order; the analysis must not depend on it.
-    return sorted(kept.values(), key=lambda one: one.key), count - len(kept)
-
-
-def _broken(records: Sequence[TaskRun]) -> tuple[BrokenTask, ...]:
-    """Tasks with a broken check in any run: dropped in every arm, so that all arms have the same tasks."""
-    found: dict[str, list[TaskRun]] = {}
-    for one in records:
-        if one.check == "broken":
-            found.setdefault(one.task, []).append(one)
-    return tuple(
-        BrokenTask(task, tuple(sorted({run.arm for run in runs})), len(runs), runs[0].reason)
-        for task, runs in sorted(found.items())
-    )
-
-
-class _Tallies:
+class _Sums:
     """Tallies of runs by arm, measure and task, made once."""
 
-    def __init__(self, runs: Sequence[_MeasuredRun]) -> None:
-        self.runs = runs
-        self.never = never_after(run.measures for run in runs)
+    def __init__(self, records: Sequence[TaskRun]) -> None:
+        never = never_after(records)
         self._made: dict[tuple[str, Measure], dict[str, TrialTally]] = {}
-        for run in runs:
-            for name in MEASURES:
-                by_task = self._made.setdefault((run.record.arm, name), {})
-                by_task[run.record.task] = by_task.get(run.record.task, NOTHING) + self.one(run, name)
-
-    def one(self, run: _MeasuredRun, name: Measure) -> TrialTally:
-        return tally(run.measures, name, never=self.never)
+        for record in records:
+            for name, one in tallies(record, never=never).items():
+                by_task = self._made.setdefault((record.arm, name), {})
+                by_task[record.task] = by_task.get(record.task, NOTHING) + one
 
     def of(self, arm: str, name: Measure) -> ByTask:
         return self._made.get((arm, name), {})
 
-    def bank(self, arm: str, bank: str, name: Measure) -> ByTask:
-        found: dict[str, TrialTally] = {}
-        for run in self.runs:
-            if run.record.arm == arm and run.record.bank == bank:
-                found[run.record.task] = found.get(run.record.task, NOTHING) + self.one(run, name)
-        return found
 
-
-def _rule(plan: AnalysisPlan, test: Test) -> TestRule:
-    return TestRule(
-        test=test,
-        level=plan.level,
-        contrasts=len(plan.contrasts),
-        power=plan.power,
-        permutations=plan.permutations,
-        seed=plan.seed,
-    )
-
-
-def _primary(tallies: _Tallies, plan: AnalysisPlan) -> tuple[Effect, ...]:
-    rule = _rule(plan, plan.test)
+def _primary(sums: _Sums, plan: AnalysisPlan) -> tuple[Effect, ...]:
+    rule = TestRule(contrasts=len(plan.contrasts), permutations=plan.permutations)
     found = [
-        effect(one, plan.primary, tallies.of(one.arm, plan.primary), tallies.of(one.against, plan.primary), rule)
+        effect(one, plan.primary, sums.of(one.arm, plan.primary), sums.of(one.against, plan.primary), rule)
         for one in plan.contrasts
     ]
     # A test that could not be made still counts as one of the planned tests.
@@ -241,28 +157,23 @@ def _primary(tallies: _Tallies, plan: AnalysisPlan) -> tuple[Effect, ...]:
     )
 
 
-def _arm(arm: str, runs: Sequence[_MeasuredRun], tallies: _Tallies, plan: AnalysisPlan) -> ArmFigures:
-    own = [run for run in runs if run.record.arm == arm]
-    banks = sorted({run.record.bank for run in own})
+def _arm(arm: str, records: Sequence[TaskRun], sums: _Sums) -> ArmFigures:
+    own = [one for one in records if one.arm == arm]
     return ArmFigures(
         arm,
         len(own),
-        len({run.record.task for run in own}),
-        sum(not run.measures.counts.counted for run in own),
-        any(run.record.example_ids for run in own),
-        {name: summarise(tallies.of(arm, name), name, plan.level) for name in MEASURES},
-        {bank: summarise(tallies.bank(arm, bank, plan.primary), plan.primary, plan.level) for bank in banks}
-        if len(banks) > 1
-        else {},
-        tuple(_turn(own, first, last, plan.level) for first, last in TURNS),
+        len({one.task for one in own}),
+        sum(not counted(one) for one in own),
+        any(one.example_ids for one in own),
+        {name: summarise(sums.of(arm, name), name) for name in MEASURES},
     )
 
 
-def summarise(by_task: Mapping[str, TrialTally], name: Measure, level: float) -> Estimate:
+def summarise(by_task: Mapping[str, TrialTally], name: Measure) -> Estimate:
     """One measure of one arm: its value, and an interval that has the task as its unit."""
     rows = [one for _, one in sorted(by_task.items()) if one.trials]
     if KINDS[name].unit == "share":
-        return rate([round(one.total) for one in rows], [one.trials for one in rows], level=level)
+        return rate([round(one.total) for one in rows], [one.trials for one in rows], level=LEVEL)
     n = sum(one.trials for one in rows)
     if not rows:
         return Estimate(None, None, 0, 0, NO_TRIALS)
@@ -271,27 +182,8 @@ def summarise(by_task: Mapping[str, TrialTally], name: Measure, level: float) ->
     found = jackknife([sums_of([one]) for one in rows], lambda sums: ratio(sums, 0))
     if not found.error:
         return Estimate(found.value, None, n, len(rows), NOTHING_VARIES)
-    half = two_sided_t(level, found.freedom) * found.error
+    half = two_sided_t(LEVEL, found.freedom) * found.error
     # Counts, costs and times are never negative.
     return Estimate(
-        found.value, Interval(max(0.0, found.value - half), found.value + half, level, len(rows)), n, len(rows)
-    )
-
-
-def _turn(runs: Sequence[_MeasuredRun], first: int, last: int, level: float) -> TurnFigure:
-    by_task: dict[str, TrialTally] = {}
-    reached = 0
-    for run in runs:
-        calls = [call for call in run.record.calls if first <= call.turn <= last and call.counts_as in ("ok", "failed")]
-        reached += bool(calls)
-        failed = sum(call.counts_as == "failed" for call in calls)
-        by_task[run.record.task] = by_task.get(run.record.task, NOTHING) + TrialTally(failed, len(calls))
-    found = [one for _, one in sorted(by_task.items())]
-    failures, totals = [round(one.total) for one in found], [one.trials for one in found]
-    return TurnFigure(
-        str(first) if first == last else f"{first}–{last}",
-        sum(failures),
-        sum(totals),
-        reached,
-        rate(failures, totals, level=level),
+        found.value, Interval(max(0.0, found.value - half), found.value + half, LEVEL, len(rows)), n, len(rows)
     )

@@ -22,6 +22,8 @@ from seasoned.stats.interval import (
 from seasoned.stats.permutation import PERMUTATIONS, permute_pairs
 from seasoned.stats.proportion import binomial, effective_clusters, sign_test
 
+# Of every interval and finding, and of the smallest effect that would be found.
+LEVEL, POWER = 0.95, 0.8
 _HALVINGS = 60
 
 
@@ -63,7 +65,7 @@ def smallest_by_sign(tasks: int, *, level: float, wanted: float) -> float | None
     return seen
 
 
-Test = Literal["permutation", "sign", "t"]
+Test = Literal["permutation", "t"]
 MadeTest = Literal["permutation", "sign", "mcnemar", "t"]
 # If fewer tasks differ between the arms, a sign test replaces the permutation test.
 FEW_DIFFER = 10
@@ -79,19 +81,16 @@ class Contrast(msgspec.Struct, frozen=True):
 
 
 class TestRule(msgspec.Struct, frozen=True, kw_only=True):
-    """How a difference is tested, and the level of its interval; fixed in advance."""
+    """How a difference is tested; fixed in advance."""
 
     test: Test = "permutation"
-    level: float = 0.95
     # Tests that share the error level; the detectable effect is that of the strictest.
     contrasts: int = 1
-    power: float = 0.8
     permutations: int = PERMUTATIONS
-    seed: int = 0
 
     @property
     def shared_level(self) -> float:
-        return 1 - (1 - self.level) / max(1, self.contrasts)
+        return 1 - (1 - LEVEL) / max(1, self.contrasts)
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +119,7 @@ def effect(contrast: Contrast, measure: Measure, a: ByTask, b: ByTask, rule: Tes
     tasks = sorted(task for task in a.keys() & b.keys() if a[task].trials and b[task].trials)
     left, right = [a[task] for task in tasks], [b[task] for task in tasks]
     differing = sum(_value(x) != _value(y) for x, y in zip(left, right, strict=True))
-    estimate, is_paired = _estimate(left, right, measure, rule)
+    estimate, is_paired = _estimate(left, right, measure)
     tested, made = _test(left, right, measure, differing, rule)
     if made == "t":
         tested = PValue(estimate.p_value, len(tasks), exact=False)
@@ -140,18 +139,16 @@ def effect(contrast: Contrast, measure: Measure, a: ByTask, b: ByTask, rule: Tes
     )
 
 
-def _estimate(
-    left: Sequence[TrialTally], right: Sequence[TrialTally], measure: Measure, rule: TestRule
-) -> tuple[Estimate, bool]:
+def _estimate(left: Sequence[TrialTally], right: Sequence[TrialTally], measure: Measure) -> tuple[Estimate, bool]:
     """The difference, paired by task; where no pair varies, from the wider Wilson intervals of both sides."""
     n = sum(one.trials for one in (*left, *right))
     if not left:
         return Estimate(None, None, 0, 0, NO_PAIRS), True
     scale, counts = _as_counts(left, right, measure)
-    found = paired_difference(*counts, level=rule.level)
+    found = paired_difference(*counts, level=LEVEL)
     is_paired = found.reason != NOTHING_VARIES
     if not is_paired and KINDS[measure].unit == "share":
-        found = difference(*counts, level=rule.level)
+        found = difference(*counts, level=LEVEL)
     interval = found.interval
     if interval is not None:
         interval = Interval(scale * interval.low, scale * interval.high, interval.level, len(left))
@@ -166,13 +163,13 @@ def _test(
     if len(left) < 2:
         return PValue(None, len(left), reason="a test of pairs needs at least two"), None
     is_once = KINDS[measure].unit == "share" and all(one.trials == 1 for one in (*left, *right))
-    if rule.test == "sign" or is_once or differing < FEW_DIFFER:
+    if is_once or differing < FEW_DIFFER:
         found = sign_test([_value(x) - _value(y) for x, y in zip(left, right, strict=True)])
         return found, "mcnemar" if is_once else "sign"
     if rule.test == "t":
         return PValue(None, len(left), exact=False), "t"
     _, counts = _as_counts(left, right, measure)
-    return permute_pairs(*counts, permutations=rule.permutations, seed=rule.seed), "permutation"
+    return permute_pairs(*counts, permutations=rule.permutations, seed=0), "permutation"
 
 
 def _detectable(
@@ -184,7 +181,7 @@ def _detectable(
     found = jackknife(
         [sums_of(pair) for pair in zip(left, right, strict=True)], lambda sums: ratio(sums, 0) - ratio(sums, 1)
     )
-    asked = {"level": rule.shared_level, "wanted": rule.power}
+    asked = {"level": rule.shared_level, "wanted": POWER}
     if not is_share:
         # A sign test says nothing about the size of an effect in seconds or tokens.
         return None if differing < FEW_DIFFER else smallest_found(found.error, found.freedom, **asked)

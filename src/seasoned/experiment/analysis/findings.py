@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from seasoned.experiment.analysis.analyse import Analysis, is_found
-from seasoned.experiment.analysis.contrast import Effect
+from seasoned.experiment.analysis.analyse import CONTROL, PLACEBO, Analysis, is_found
+from seasoned.experiment.analysis.contrast import POWER, Effect
 from seasoned.experiment.analysis.task_run import KINDS, Measure
 from seasoned.insight.trials import share
 from seasoned.stats.interval import Estimate
@@ -41,10 +41,10 @@ def say_effect(one: Effect, found: Analysis) -> str:
     values = f"{amount(one.value, one.measure)} against {amount(one.value_against, one.measure)}"
     figures = f"{values}; difference {change(estimate, one.measure)}, {_tested(one)}"
     # A null is stated with what could have been found: without it, it would read as "no effect".
-    if not is_found(one, found.plan.level):
+    if not is_found(one):
         return (
             f"{where}, no effect of {one.arm} against {one.against} on {label} was found ({figures}); "
-            f"{_could_be_seen(one, found.plan.power)}."
+            f"{_could_be_seen(one)}."
         )
     verb = "more" if estimate.value > 0 else "fewer" if KINDS[one.measure].unit == "share" else "less"
     judgement = "better" if (estimate.value > 0) == KINDS[one.measure].is_better_high else "worse"
@@ -89,11 +89,11 @@ def _tested(one: Effect) -> str:
     return f"{shown} by {_TESTS[one.test]}, Holm over the contrasts"
 
 
-def _could_be_seen(one: Effect, power: float) -> str:
+def _could_be_seen(one: Effect) -> str:
     if one.detectable is None:
         return "so few tasks differ or were run that no effect at all could have been relied on to show"
     size = amount(one.detectable, one.measure).replace(" %", " points")
-    return f"one of {size} or more would have been found in {100 * power:g} of 100 such experiments"
+    return f"one of {size} or more would have been found in {100 * POWER:g} of 100 such experiments"
 
 
 def _tasks(found: Analysis, count: int) -> str:
@@ -108,32 +108,26 @@ def _too_far(found: Analysis) -> list[str]:
         f"That it helps, or does not, with other models: only {found.model} was run, and stronger models may differ.",
         "That it does the same on other tasks: only these were run, and they were made and not drawn from real work.",
     ]
-    nulls = [one for one in found.effects if not is_found(one, found.plan.level)]
+    nulls = [one for one in found.effects if not is_found(one)]
     if nulls:
         names = ", ".join(f"{one.arm} against {one.against}" for one in nulls)
         claims.append(f"That there is no effect ({names}): none was found, and small ones could not have been.")
     claims += _without_placebo(found)
-    if any(one.shows_examples and not one.banks for one in found.arms):
-        claims.append("That another choice or order of examples does the same: an arm showed one bank alone.")
+    if any(one.shows_examples for one in found.arms):
+        claims.append("That another choice or order of examples does the same: each arm showed one alone.")
     if found.secondary:
         claims.append("That a measure other than the one named beforehand shows it: the others only describe.")
-    if found.broken:
-        count = plural(len(found.broken), "task")
-        claims.append(f"Anything about the {count} whose check broke: left out in every arm.")
     return claims
 
 
 def _without_placebo(found: Analysis) -> list[str]:
     """Warnings about arms that beat the control but not the placebo: their length alone may have helped."""
-    plan = found.plan
     better = {
         one.arm
         for one in found.effects
-        if one.against == plan.control and is_found(one, plan.level) and one.arm != plan.placebo and _is_good(one)
+        if one.against == CONTROL and is_found(one) and one.arm != PLACEBO and _is_good(one)
     }
-    shown = {
-        one.arm for one in found.effects if one.against == plan.placebo and is_found(one, plan.level) and _is_good(one)
-    }
+    shown = {one.arm for one in found.effects if one.against == PLACEBO and is_found(one) and _is_good(one)}
     return [
         f"That what {arm} says is what helps: it is not shown to be better than a placebo of equal length."
         for arm in sorted(better - shown)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 import msgspec
 
-from seasoned.errors import UsageError
 from seasoned.insight.trials import EARLY_TURNS
-from seasoned.outcome.error_rate import Counts, count_name
+from seasoned.outcome.error_rate import count_name
 from seasoned.outcome.judge import judge_session
 from seasoned.session import Session, Usage
 
-# The result of the task's check. Broken: the check could not be made, so nothing is known about the run.
-Check = Literal["passed", "failed", "broken"]
+# The result of the task's check.
+Check = Literal["passed", "failed"]
 
 
 class RunCall(msgspec.Struct, frozen=True):
@@ -37,10 +35,9 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     arm: str
     task: str
     repeat: int
-    bank: str = ""  # which fixed choice and order of examples was shown
     seed: int = 0
     check: Check
-    reason: str = ""  # why the check failed or is broken, for a person
+    reason: str = ""  # why the check failed, for a person
     calls: tuple[RunCall, ...] = ()
     usage: Usage = Usage()
     cost_usd: float | None = None
@@ -52,9 +49,9 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: float | None = None
 
     @property
-    def key(self) -> tuple[str, str, str, str, str, str, int]:
+    def key(self) -> tuple[str, str, str, str, str, int]:
         """Identifies the run: one that is repeated has the same key and counts once."""
-        return self.experiment, self.model, self.arm, self.bank, self.task_set, self.task, self.repeat
+        return self.experiment, self.model, self.arm, self.task_set, self.task, self.repeat
 
 
 def calls_of(session: Session) -> tuple[RunCall, ...]:
@@ -126,75 +123,38 @@ class TrialTally(msgspec.Struct, frozen=True):
 NOTHING = TrialTally(0, 0)
 
 
-class Measures(msgspec.Struct, frozen=True):
-    """All measures of one run; None if it was not recorded or never happened."""
-
-    success: bool | None  # None where the check is broken
-    counts: Counts
-    early: Counts  # the same in the first turns
-    first_call: bool  # whether the first call executed; a run without a call has none that did
-    # Counted calls up to the first that executed, itself included; None where none did.
-    calls_to_success: int | None
-    diversity: int  # different tools among the calls, trivial ones left out
-    valid: int
-    valid_of: int  # calls of which it is known whether they fit their schema
-    tokens: int | None
-    cost_usd: float | None
-    latency_seconds: float | None
+def counted(record: TaskRun) -> list[RunCall]:
+    """The calls that count: those that worked and those that failed."""
+    return [call for call in record.calls if call.counts_as in ("ok", "failed")]
 
 
-def measure(record: TaskRun) -> Measures:
-    """All measures of one run."""
-    counted = [call for call in record.calls if call.counts_as in ("ok", "failed")]
-    worked = [number for number, call in enumerate(counted, start=1) if call.counts_as == "ok"]
+def never_after(records: Iterable[TaskRun]) -> int:
+    """The value for a success that never came: one call more than any run made, for every arm."""
+    return 1 + max((len(counted(one)) for one in records), default=0)
+
+
+def tallies(record: TaskRun, *, never: int) -> dict[Measure, TrialTally]:
+    """All measures of one run; what was not recorded does not count. `never`: calls up to a success that never came."""
+    calls = counted(record)
+    early = [call for call in calls if call.turn <= EARLY_TURNS]
+    worked = [number for number, call in enumerate(calls, start=1) if call.counts_as == "ok"]
     known = [call.is_valid for call in record.calls if call.is_valid is not None]
-    tokens = [part for part in (record.usage.prompt, record.usage.output) if part is not None]
-    return Measures(
-        success=None if record.check == "broken" else record.check == "passed",
-        counts=count(record.calls),
-        early=count(call for call in record.calls if call.turn <= EARLY_TURNS),
-        first_call=bool(worked) and worked[0] == 1,
-        calls_to_success=worked[0] if worked else None,
-        diversity=len({call.tool for call in record.calls if call.counts_as != "trivial"}),
-        valid=sum(known),
-        valid_of=len(known),
-        tokens=sum(tokens) if len(tokens) == 2 else None,
-        cost_usd=record.cost_usd,
-        latency_seconds=record.latency_seconds,
-    )
-
-
-def count(calls: Iterable[RunCall]) -> Counts:
-    """Count calls by outcome."""
-    return Counts(**Counter(call.counts_as for call in calls))
-
-
-def tally(found: Measures, name: Measure, *, never: int) -> TrialTally:
-    """One measure of one run as a tally; `never` replaces the calls up to a success that never came."""
-    if name not in _TALLIES:
-        raise UsageError(f"There is no measure {name!r}. Use one of {', '.join(MEASURES)}.")
-    return _TALLIES[name](found, never)
+    tokens = (record.usage.prompt, record.usage.output)
+    return {
+        "executed": TrialTally(len(worked), len(calls)),
+        # A run without a call has none that executed.
+        "first_call": TrialTally(worked[:1] == [1], 1),
+        "success": TrialTally(record.check == "passed", 1),
+        "early_errors": TrialTally(sum(call.counts_as == "failed" for call in early), len(early)),
+        "errors": TrialTally(len(calls) - len(worked), 1),
+        "calls_to_success": TrialTally(worked[0] if worked else never, 1),
+        "diversity": TrialTally(len({call.tool for call in record.calls if call.counts_as != "trivial"}), 1),
+        "valid": TrialTally(sum(known), len(known)),
+        "tokens": _number(None if None in tokens else sum(filter(None, tokens))),
+        "cost_usd": _number(record.cost_usd),
+        "latency_seconds": _number(record.latency_seconds),
+    }
 
 
 def _number(value: float | None) -> TrialTally:
     return NOTHING if value is None else TrialTally(value, 1)
-
-
-_TALLIES: dict[str, Callable[[Measures, int], TrialTally]] = {
-    "executed": lambda found, _: TrialTally(found.counts.ok, found.counts.counted),
-    "first_call": lambda found, _: TrialTally(found.first_call, 1),
-    "success": lambda found, _: _number(found.success),
-    "early_errors": lambda found, _: TrialTally(found.early.failed, found.early.counted),
-    "errors": lambda found, _: TrialTally(found.counts.failed, 1),
-    "calls_to_success": lambda found, never: TrialTally(found.calls_to_success or never, 1),
-    "diversity": lambda found, _: TrialTally(found.diversity, 1),
-    "valid": lambda found, _: TrialTally(found.valid, found.valid_of),
-    "tokens": lambda found, _: _number(found.tokens),
-    "cost_usd": lambda found, _: _number(found.cost_usd),
-    "latency_seconds": lambda found, _: _number(found.latency_seconds),
-}
-
-
-def never_after(found: Iterable[Measures]) -> int:
-    """The value for a success that never came: one call more than any run made, for every arm."""
-    return 1 + max((one.counts.counted for one in found), default=0)

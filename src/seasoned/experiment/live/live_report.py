@@ -1,137 +1,35 @@
 """The report on a running experiment: arms, outcomes, effects, examples, and the claims they support.
 
-report = live_report(database, "autumn", clock=time.time)      # history=store where assignments are elsewhere
+report = live_report(database, "autumn", now=time.time())      # history=store where assignments are elsewhere
 report.sentences          # the verdict in words: what may be said
 report.arms[0].error      # Estimate(value, interval(low, high, level, n), n, clusters, reason, p_value)
 report.effects            # each arm against the control, for each measure; the first measure decides
 report.examples           # each example that was shown: what it does to the calls of its tool, and its state
 report.looks              # the deciding effect as it stood after each twentieth of the sessions, for a plot
 
-Examples are chosen by task, so sessions that were shown one differ from others from the start. Therefore the log also
-holds what each session of the control would have been shown: between these two groups only chance decided. They are
-compared in order of arrival, with an interval that stays valid no matter how often one looks.
+Sessions count by the arm they were assigned to, not by what they were shown (intention to treat).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Literal
 
 import msgspec
 
+from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import HOLDOUT, Split, load_split
-from seasoned.experiment.live.live_session import PAUSE_SECONDS, WINDOW_SECONDS, LiveSession, load_live
-from seasoned.experiment.live.online_analysis import (
-    Online,
-    SampleRatio,
-    analyse_online,
-    sample_ratio,
-    settled_of,
-)
-from seasoned.insight.trials import points_between
+from seasoned.experiment.live.example_effect import ExampleEffect, example_effects
+from seasoned.experiment.live.live_session import LiveSession, load_live
+from seasoned.experiment.live.sample_ratio import SampleRatio, sample_ratio
+from seasoned.insight.trials import points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
-from seasoned.stats.interval import Estimate
-from seasoned.stats.proportion import rate
+from seasoned.stats.interval import Estimate, holm
 from seasoned.store import Database, Store
 from seasoned.template.library.storage import State, cached_library
+from seasoned.text import plural
 
-# For one example: of those without effect, 1 in 200 is called harmful, no matter how often one looks.
-LEVEL = 0.99
-
-
-class ExampleEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """One example of one arm: the share of its tool's calls that worked, with it minus without it."""
-
-    example_id: str
-    tool: str
-    arm: str
-    shown: int  # settled sessions of the arm that were shown it
-    foregone: int  # settled sessions of the control that would have been
-    measured: int  # of the shown ones those that called its tool
-    measured_without: int
-    estimate: Estimate  # below zero it hurts. One value for each session, valid at every look.
-    answer: Literal["helps", "hurts", "cannot tell"]
-    reason: str
-
-
-def example_effects(
-    split: Split,
-    settled: Sequence[LiveSession],
-    tools: Mapping[str, str],
-    *,
-    since: Mapping[str, float] = {},
-    waiting: Sequence[LiveSession] = (),
-) -> tuple[ExampleEffect, ...]:
-    """Every example that was shown, by arm and id, also to sessions that are not settled.
-
-    `tools` says which tool an example is for; `since` from when on it is judged again, after it was restored.
-    """
-    arms = [one.arm for one in split.arms[1:]]
-    with_it: dict[tuple[str, str], list[LiveSession]] = {}
-    without: dict[tuple[str, str], list[LiveSession]] = {}
-    for one in settled:
-        if one.arm == split.control:
-            for arm, ids in one.foregone.items():
-                _add(without, arm, ids, one, since)
-        elif one.exposed_arm == one.arm:
-            _add(with_it, one.arm, one.shown, one, since)
-    named = {(one.arm, example_id) for one in waiting for example_id in one.shown}
-    keys = sorted(key for key in {*with_it, *without, *named} if key[0] in arms and key[1] in tools)
-    return tuple(_effect(split, key, with_it.get(key, []), without.get(key, []), tools[key[1]]) for key in keys)
-
-
-def _add(
-    into: dict[tuple[str, str], list[LiveSession]],
-    arm: str,
-    ids: Iterable[str],
-    one: LiveSession,
-    since: Mapping[str, float],
-) -> None:
-    for example_id in ids:
-        if one.at >= since.get(example_id, 0.0):
-            into.setdefault((arm, example_id), []).append(one)
-
-
-def _effect(
-    split: Split, key: tuple[str, str], shown: Sequence[LiveSession], foregone: Sequence[LiveSession], tool: str
-) -> ExampleEffect:
-    arm, example_id = key
-    a, b = _values_of(shown, tool), _values_of(foregone, tool)
-    estimate = difference_sequence(a, b, level=LEVEL)
-    shares = {name: part for name, part in split.shares.items() if name in (arm, split.control)}
-    whole = sum(shares.values())
-    counts = {arm: len(a), split.control: len(b)}
-    ratio = sample_ratio(counts, {name: shares[name] / whole for name in counts})
-    answer: Literal["helps", "hurts", "cannot tell"] = "cannot tell"
-    if ratio.is_alarm:
-        reason = f"sessions with it call {tool} more or less often than those without: they are not comparable"
-    elif estimate.interval is None:
-        reason = estimate.reason or "nothing was compared"
-    elif estimate.interval.low <= 0 <= estimate.interval.high:
-        reason = "the difference could be chance"
-    else:
-        answer = "hurts" if estimate.interval.high < 0 else "helps"
-        seen = f"{len(a)} sessions with it and {len(b)} without"
-        reason = f"calls of {tool} that work, {seen}: {points_between(estimate)}"
-    return ExampleEffect(
-        example_id=example_id,
-        tool=tool,
-        arm=arm,
-        shown=len(shown),
-        foregone=len(foregone),
-        measured=len(a),
-        measured_without=len(b),
-        estimate=estimate,
-        answer=answer,
-        reason=reason,
-    )
-
-
-def _values_of(sessions: Iterable[LiveSession], tool: str) -> list[float]:
-    counts = [one.tools[tool] for one in sessions if tool in one.tools]
-    return [ok / (ok + failed) for ok, failed in counts]
-
-
+_LEVEL = 0.95
 Measure = Literal["error", "first_call", "flawless"]
 Verdict = Literal["fewer errors", "more errors", "nothing shown", "not comparable", "no outcomes yet"]
 # The first one decides; the others are shown as well.
@@ -159,8 +57,6 @@ class LiveArm(msgspec.Struct, frozen=True, kw_only=True):
     error: Estimate  # the mean over sessions of failed / (ok + failed), valid at every look
     first_call: Estimate  # the share of sessions whose first call worked, valid at every look
     flawless: Estimate  # the share of sessions without a failed call, valid at every look
-    # Failed calls of all calls, with an interval clustered by session; valid for one look only.
-    pooled_error: Estimate
 
 
 class LiveEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,10 +98,6 @@ class LiveReport(msgspec.Struct, frozen=True, kw_only=True):
     split: str
     began_at: float  # when that split was stored
     looked_at: float
-    first_at: float | None
-    last_at: float | None  # when the first and the last session were assigned
-    window_seconds: float
-    pause_seconds: float
     sessions: int  # assigned to an arm by this split
     held_out: int
     waiting: int  # not analysed yet: they, or one before them, can still change
@@ -232,26 +124,18 @@ class LiveListing(msgspec.Struct, frozen=True):
     last_at: float | None
 
 
-def live_report(
-    database: Database,
-    name: str,
-    *,
-    clock: Callable[[], float],
-    history: Store | None = None,
-    window_seconds: float = WINDOW_SECONDS,
-) -> LiveReport:
+def live_report(database: Database, name: str, *, now: float, history: Store | None = None) -> LiveReport:
     """The current results of a running experiment.
 
     `history` is the store with sessions and templates, where assignments are kept in another database.
     """
-    now = clock()
     split = load_split(database, name)
     store = history if history is not None else database
-    sessions = load_live(database, split, now=now, window_seconds=window_seconds, history=history)
+    sessions = load_live(database, split, now=now, history=history)
     assert isinstance(store, Store)  # load_live refuses any other
     began_at = max(row["created_at"] for row in database.rows("experiment.splits", {"experiment": name}))
     all_sessions = len(database.rows("experiment.assignments", {"experiment": name}))
-    report = report_of(split, sessions, began_at=began_at, now=now, window_seconds=window_seconds)
+    report = report_of(split, sessions, began_at=began_at, now=now)
     return msgspec.structs.replace(
         report, earlier=all_sessions - len(sessions), examples=_examples(store, split, sessions, now)
     )
@@ -278,48 +162,57 @@ def list_live(database: Database) -> list[LiveListing]:
     return found
 
 
-def report_of(
-    split: Split, sessions: Sequence[LiveSession], *, began_at: float, now: float, window_seconds: float
-) -> LiveReport:
+def report_of(split: Split, sessions: Sequence[LiveSession], *, began_at: float, now: float) -> LiveReport:
     """The report computed from sessions only, without the examples."""
-    ordered = in_order(sessions)
-    settled = settled_of(ordered)
-    found = analyse_online(split, sessions)
-    values = {one.arm: _values([session for session in settled if session.arm == one.arm]) for one in split.arms}
-    level = 1 - 0.05 / (len(split.arms) - 1)
+    names = [one.arm for one in split.arms]
+    unknown = sorted({one.arm for one in sessions} - {*names, HOLDOUT})
+    if unknown:
+        raise UsageError(f"Sessions were assigned to {unknown!r}, but {split.experiment!r} has the arms {names!r}")
+    inside = in_order(sessions)
+    settled = settled_of(inside)
+    assigned = sample_ratio({arm: sum(one.arm == arm for one in inside) for arm in names}, split.shares)
+    values = {arm: _values([one for one in settled if one.arm == arm]) for arm in names}
+    measured = sample_ratio({arm: len(values[arm]["error"]) for arm in names}, split.shares)
+    effects = _effects(names, values, is_sound=not (assigned.is_alarm or measured.is_alarm))
+    arms = tuple(_arm(split, arm, inside, settled, values[arm]) for arm in names)
+    waiting = len(inside) - len(settled)
     return LiveReport(
         name=split.experiment,
         split=split.digest,
         began_at=began_at,
         looked_at=now,
-        first_at=ordered[0].at if ordered else None,
-        last_at=ordered[-1].at if ordered else None,
-        window_seconds=window_seconds,
-        pause_seconds=PAUSE_SECONDS,
-        sessions=found.sessions,
-        held_out=found.held_out,
-        waiting=found.waiting,
+        sessions=len(inside),
+        held_out=len(sessions) - len(inside),
+        waiting=waiting,
         earlier=0,
-        verdict=_verdict(found),
-        arms=tuple(_arm(split, found, settled, values, number) for number in range(len(split.arms))),
-        effects=(*_deciding(found), *_other_measures(split, values, level)),
-        assigned_ratio=found.assigned_ratio,
-        measured_ratio=found.measured_ratio,
+        verdict=_verdict(effects[0], assigned, measured),
+        arms=arms,
+        effects=effects,
+        assigned_ratio=assigned,
+        measured_ratio=measured,
         examples=(),
-        looks=_looks(split, settled, level),
-        sentences=(*found.may, *_waiting(found)),
-        may_not=found.may_not,
+        looks=_looks(split, settled),
+        sentences=(*_may(_deciding(effects), assigned, measured), *_waiting(waiting, len(inside))),
+        may_not=tuple(_may_not(_deciding(effects), arms)),
     )
 
 
-def in_order(sessions: Sequence[LiveSession]) -> list[LiveSession]:
+def in_order(sessions: Iterable[LiveSession]) -> list[LiveSession]:
     """The sessions of the arms as they came."""
     return sorted([one for one in sessions if one.arm != HOLDOUT], key=lambda one: (one.at, one.session))
 
 
+def settled_of(inside: Sequence[LiveSession]) -> Sequence[LiveSession]:
+    """The sessions up to the first one that is not settled.
+
+    Later ones wait for earlier ones, so that the order of looks does not depend on how sessions went.
+    """
+    return inside[: next((number for number, one in enumerate(inside) if not one.is_settled), len(inside))]
+
+
 def _values(sessions: Sequence[LiveSession]) -> dict[Measure, list[float]]:
     """One value for each session with a call that counts."""
-    measured = [one for one in sessions if one.has_begun_well is not None]
+    measured = [one for one in sessions if one.ok + one.failed]
     return {
         "error": [one.failed / (one.ok + one.failed) for one in measured],
         "first_call": [float(bool(one.has_begun_well)) for one in measured],
@@ -329,49 +222,67 @@ def _values(sessions: Sequence[LiveSession]) -> dict[Measure, list[float]]:
 
 def _arm(
     split: Split,
-    found: Online,
+    arm: str,
+    inside: Sequence[LiveSession],
     settled: Sequence[LiveSession],
-    values: Mapping[str, Mapping[Measure, Sequence[float]]],
-    number: int,
+    values: Mapping[Measure, Sequence[float]],
 ) -> LiveArm:
-    one = found.arms[number]
-    counts = [(session.failed, session.ok + session.failed) for session in settled if session.arm == one.arm]
-    counted = [pair for pair in counts if pair[1]]
+    own = [one for one in inside if one.arm == arm]
+    ended = [one for one in settled if one.arm == arm]
     return LiveArm(
-        **msgspec.structs.asdict(one),
-        is_control=not number,
-        share=split.shares[one.arm],
-        calls=sum(total for _, total in counted),
-        failed=sum(failed for failed, _ in counted),
-        first_call=mean_sequence(values[one.arm]["first_call"]),
-        flawless=mean_sequence(values[one.arm]["flawless"]),
-        pooled_error=rate([failed for failed, _ in counted], [total for _, total in counted]),
+        arm=arm,
+        is_control=arm == split.control,
+        share=split.shares[arm],
+        assigned=len(own),
+        exposed=sum(one.exposed_arm == arm for one in own),
+        contaminated=sum(one.exposed_arm not in (None, arm) for one in own),
+        settled=len(ended),
+        measured=len(values["error"]),
+        calls=sum(one.ok + one.failed for one in ended),
+        failed=sum(one.failed for one in ended),
+        error=mean_sequence(values["error"], level=_LEVEL),
+        first_call=mean_sequence(values["first_call"], level=_LEVEL),
+        flawless=mean_sequence(values["flawless"], level=_LEVEL),
     )
 
 
-def _deciding(found: Online) -> list[LiveEffect]:
-    return [LiveEffect(measure="error", **msgspec.structs.asdict(one)) for one in found.effects]
+def _effects(
+    names: Sequence[str], values: Mapping[str, Mapping[Measure, Sequence[float]]], *, is_sound: bool
+) -> tuple[LiveEffect, ...]:
+    """Each arm against the control in each measure; the first measure is corrected for the number of arms."""
+    control, others = names[0], names[1:]
+    found = []
+    for measure in MEASURES:
+        estimates = [
+            difference_sequence(values[arm][measure], values[control][measure], level=_shared_level(names))
+            for arm in others
+        ]
+        adjusted = holm([1.0 if one.p_value is None else one.p_value for one in estimates])
+        for arm, estimate, p_value in zip(others, estimates, adjusted, strict=True):
+            corrected = p_value if measure == "error" and estimate.p_value is not None else None
+            found.append(
+                LiveEffect(
+                    measure=measure,
+                    arm=arm,
+                    against=control,
+                    estimate=estimate,
+                    adjusted_p=corrected,
+                    is_found=is_sound and corrected is not None and corrected <= 1 - _LEVEL,
+                )
+            )
+    return tuple(found)
 
 
-def _other_measures(
-    split: Split, values: Mapping[str, Mapping[Measure, Sequence[float]]], level: float
-) -> list[LiveEffect]:
-    others: tuple[Measure, ...] = ("first_call", "flawless")
-    return [
-        LiveEffect(
-            measure=measure,
-            arm=one.arm,
-            against=split.control,
-            estimate=difference_sequence(values[one.arm][measure], values[split.control][measure], level=level),
-            adjusted_p=None,
-            is_found=False,
-        )
-        for measure in others
-        for one in split.arms[1:]
-    ]
+def _shared_level(arms: Sequence[object]) -> float:
+    return 1 - (1 - _LEVEL) / (len(arms) - 1)
 
 
-def _looks(split: Split, settled: Sequence[LiveSession], level: float) -> tuple[LiveLook, ...]:
+def _deciding(effects: Iterable[LiveEffect]) -> list[LiveEffect]:
+    return [one for one in effects if one.measure == "error"]
+
+
+def _looks(split: Split, settled: Sequence[LiveSession]) -> tuple[LiveLook, ...]:
+    level = _shared_level(split.arms)
     ends = {-(-len(settled) * part // _LOOKS) for part in range(1, _LOOKS + 1)}
     errors: dict[str, list[float]] = {one.arm: [] for one in split.arms}
     found = []
@@ -384,9 +295,8 @@ def _looks(split: Split, settled: Sequence[LiveSession], level: float) -> tuple[
     return tuple(found)
 
 
-def _verdict(found: Online) -> Verdict:
-    first = found.effects[0]
-    if found.assigned_ratio.is_alarm or found.measured_ratio.is_alarm:
+def _verdict(first: LiveEffect, assigned: SampleRatio, measured: SampleRatio) -> Verdict:
+    if assigned.is_alarm or measured.is_alarm:
         return "not comparable"
     if first.estimate.value is None:
         return "no outcomes yet"
@@ -395,11 +305,51 @@ def _verdict(found: Online) -> Verdict:
     return "fewer errors" if first.estimate.value < 0 else "more errors"
 
 
-def _waiting(found: Online) -> list[str]:
-    if not found.waiting:
+def _waiting(waiting: int, sessions: int) -> list[str]:
+    if not waiting:
         return []
-    which = f"{found.waiting} of {found.sessions} sessions are not counted yet"
+    which = f"{waiting} of {sessions} sessions are not counted yet"
     return [f"{which}: they, or one that began before them, may still go on."]
+
+
+def _may(effects: Sequence[LiveEffect], assigned: SampleRatio, measured: SampleRatio) -> list[str]:
+    broken = "less than 1 in 1,000 by chance, so nothing may be concluded until the cause is known"
+    if assigned.is_alarm:
+        return [f"The arms did not get the sessions they should ({_ratio(assigned)}): {broken}."]
+    if measured.is_alarm:
+        return [f"The arms lost sessions unequally ({_ratio(measured)} had an outcome): {broken}."]
+    claims = []
+    for one in effects:
+        figures = points_between(one.estimate)
+        against = f"{one.arm} against {one.against}, by intention to treat"
+        if one.estimate.value is None:
+            claims.append(f"{against}: there is nothing to compare yet ({one.estimate.reason}).")
+        elif one.is_found:
+            value = one.estimate.value
+            claims.append(f"{against}: {'fewer' if value < 0 else 'more'} errors, {figures}, however often one looked.")
+        else:
+            claims.append(f"{against}: no effect is shown so far, {figures}; go on, or stop and say so.")
+    return claims
+
+
+def _may_not(effects: Sequence[LiveEffect], arms: Sequence[LiveArm]) -> list[str]:
+    claims = ["That it does the same for other agents, models or users than those that were assigned."]
+    if any(not one.is_found for one in effects):
+        claims.append("That there is no effect: what lies inside an interval is not refuted.")
+    missed = [one for one in arms[1:] if one.assigned and one.exposed < one.assigned]
+    if missed:
+        names = ", ".join(f"{one.arm} {share(one.exposed / one.assigned)}" for one in missed)
+        claims.append(
+            f"What the block does to a session that sees it: only a part did ({names}); this is the offer's effect."
+        )
+    if any(one.contaminated for one in arms):
+        count = sum(one.contaminated for one in arms)
+        claims.append(f"That the arms were kept apart: {plural(count, 'session')} got the block of another arm.")
+    return claims
+
+
+def _ratio(one: SampleRatio) -> str:
+    return ", ".join(f"{arm} {one.counts[arm]} of {one.expected[arm]:.0f} expected" for arm in one.counts)
 
 
 def _examples(store: Store, split: Split, sessions: Sequence[LiveSession], now: float) -> tuple[LiveExample, ...]:

@@ -56,7 +56,6 @@ def load_live(
     split: Split,
     *,
     now: float,
-    window_seconds: float = WINDOW_SECONDS,
     history: Store | None = None,
     settled: MutableMapping[str, LiveSession] | None = None,
 ) -> list[LiveSession]:
@@ -92,7 +91,7 @@ def load_live(
             )
             is_here = name not in shared or calls.row("session.find_ref", _key(name)) is not None
             if is_here:
-                one = _with_outcome(calls, one, now=now, window_seconds=window_seconds)
+                one = _with_outcome(calls, one, now=now)
             else:
                 outcome = _outcome(shared[name]["document"])
                 one = msgspec.structs.replace(one, **msgspec.structs.asdict(outcome))
@@ -102,10 +101,10 @@ def load_live(
     return found
 
 
-def _with_outcome(store: Store, one: LiveSession, *, now: float, window_seconds: float) -> LiveSession:
+def _with_outcome(store: Store, one: LiveSession, *, now: float) -> LiveSession:
     key = _key(one.session)
     rows = store.rows("call.of_lineage", key)
-    window_end = one.at + window_seconds
+    window_end = one.at + WINDOW_SECONDS
     last = _last_before_pause(one.at, [row["time"] for row in rows if row["time"] is not None])
     # A session that was assigned but never read may still come with a later scan.
     is_heard = bool(rows) or store.row("session.find_ref", key) is not None

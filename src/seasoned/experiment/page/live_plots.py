@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.experiment.live.live_report import MEASURES, LiveArm, LiveEffect, LiveLook, LiveReport
-from seasoned.experiment.page.page import band_panel
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import (
@@ -157,6 +156,30 @@ def _panels(panels: list[list[dict[str, Any]]]) -> charts.Spec:
 
 
 def _panel(rows: list[dict[str, Any]], reach: float, *, is_last: bool) -> charts.Spec:
+    """A line with its band, and the label of the rows in a corner; panels of one plot share their scales."""
     axis = {"title": "sessions that have ended" if is_last else None, "grid": False, "tickCount": 6}
     x = {"field": "sessions", "type": "quantitative", "scale": {"zero": False, "nice": False}, "axis": axis}
-    return band_panel(rows, x=x, low=-reach, high=reach, tick_label=_POINTS, height=_PANEL)
+    side = {"title": None, "tickCount": 4, "minExtent": charts.SIDE, "maxExtent": charts.SIDE, "labelExpr": _POINTS}
+    y = {"type": "quantitative", "scale": {"domain": [-reach, reach], "clamp": True}, "axis": side}
+    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    value = {"y": {**y, "field": "value"}}
+    zero = {"y": {**y, "datum": 0}, "x": None, "tooltip": None}
+    point = {"type": "point", "fill": charts.FIRST, "stroke": charts.PAPER, "size": 42, "opacity": 1}
+    name = {"type": "text", "align": "left", "baseline": "top", "fontSize": 12, "stroke": charts.PAPER}
+    first = {"transform": [{"window": [{"op": "row_number", "as": "place"}]}, {"filter": "datum.place === 1"}]}
+    corner = {"x": {"value": 4}, "y": {"value": -6}, "text": {"field": "label"}, "tooltip": None}
+    return {
+        "height": _PANEL,
+        "data": {"values": list(rows)},
+        "encoding": {"x": x, "tooltip": {"field": "tip"}},
+        "layer": [
+            {"mark": {"type": "rule", "color": charts.QUIET, "strokeWidth": 1}, "encoding": zero},
+            {"mark": {"type": "area", "opacity": 0.16, "color": charts.FIRST}, "encoding": ends},
+            {"mark": {"type": "rule", "opacity": 0.4, "color": charts.FIRST}, "encoding": ends},
+            {"mark": {"type": "line", "color": charts.FIRST}, "encoding": value},
+            {"mark": point, "encoding": value},
+            # Twice: first a broad outline in the colour of the paper, so that the text can be read on the band.
+            {**first, "mark": {**name, "strokeWidth": 4}, "encoding": corner},
+            {**first, "mark": {**name, "stroke": None}, "encoding": corner},
+        ],
+    }

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import get_args
-
 import msgspec
 
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis, analyse
 from seasoned.experiment.analysis.task_run import TaskRun
-from seasoned.experiment.run.design import Design, Role
+from seasoned.experiment.run.design import Design
 from seasoned.session import SessionRef
 from seasoned.store import Store
 from seasoned.template.example import Template
 
-# Enough for a good estimate of durations, and quick to decode.
-_RECENT = 400
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _record = msgspec.json.Decoder(TaskRun).decode
 _design = msgspec.json.Decoder(Design).decode
@@ -111,11 +106,6 @@ def analyses(store: Store, name: str, *, model: str | None = None) -> list[Analy
     return [analyse([one for one in records if one.model == each], design.plan) for each in models]
 
 
-def recent_records(store: Store, model: str) -> list[TaskRun]:
-    """The latest runs with a model in any experiment, to estimate how long the next ones take."""
-    return [_record(row["document"]) for row in store.rows("run.of_model", {"model": model, "most": _RECENT})]
-
-
 def counts(store: Store, experiment: str) -> list[RunCount]:
     """The progress of an experiment, by model and part."""
     names = RunCount.__struct_fields__
@@ -130,37 +120,27 @@ def broken_off(store: Store, experiment: str) -> int:
     return 0 if row is None else int(row["sessions"])
 
 
-def keep_material(
-    store: Store, material: Mapping[Role, Template], *, task_set: str, tasks_digest: str, model: str, now: float
-) -> None:
-    """Store what was learned on the train part. It stays out of the library, since some of it is harmful on purpose."""
+def keep_learned(store: Store, template: Template, *, task_set: str, tasks_digest: str, model: str, now: float) -> None:
+    """Store what was learned on the train part. It stays out of the library, which is for real sessions."""
     with store.write():
-        for role, template in material.items():
-            store.run(
-                "run.keep_material",
-                {
-                    "task_set": task_set,
-                    "tasks_digest": tasks_digest,
-                    "model": model,
-                    "role": role,
-                    "document": _encode(template).decode(),
-                    "created_at": now,
-                },
-            )
+        store.run(
+            "run.keep_learned",
+            {
+                "task_set": task_set,
+                "tasks_digest": tasks_digest,
+                "model": model,
+                "document": _encode(template).decode(),
+                "created_at": now,
+            },
+        )
 
 
-def load_material(store: Store, *, task_set: str, tasks_digest: str, model: str) -> dict[Role, Template]:
+def load_learned(store: Store, *, task_set: str, tasks_digest: str, model: str) -> Template | None:
     """What was learned on the train part of these tasks with this model."""
-    rows = store.rows("run.material", {"task_set": task_set, "tasks_digest": tasks_digest, "model": model})
-    found = {row["role"]: _template(row["document"]) for row in rows}
-    # In the order of the roles, so that arms are always built and shown in the same order.
-    return {role: found[role] for role in _roles() if role in found}
-
-
-def _roles() -> Iterable[Role]:
-    return get_args(Role)
+    row = store.row("run.learned", {"task_set": task_set, "tasks_digest": tasks_digest, "model": model})
+    return None if row is None else _template(row["document"])
 
 
 def _key(record: TaskRun) -> dict[str, object]:
-    names = ("experiment", "model", "arm", "bank", "task_set", "task", "repeat")
+    names = ("experiment", "model", "arm", "task_set", "task", "repeat")
     return dict(zip(names, record.key, strict=True))

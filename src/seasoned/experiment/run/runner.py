@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from hashlib import blake2b
 from pathlib import Path
@@ -20,8 +20,6 @@ from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.session import Session, SessionRef, Usage
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import WarmBlock, keep_block
-from seasoned.template.render.script import Count
-from seasoned.text import count_tokens
 
 
 class ModelUnreachable(CannotDo):
@@ -55,7 +53,6 @@ class AgentRunResult(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     cost_usd: float | None
     seconds: float
-    requests: int
 
 
 class RunAgent(Protocol):
@@ -66,6 +63,7 @@ class RunAgent(Protocol):
 
 RUN_SECONDS = 300.0  # a run that takes longer is stopped, and counts with what it did
 Clock = Callable[[], float]
+OnProgress = Callable[[int, int], None]  # how many runs of a round are made, and of how many
 
 
 class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,12 +73,16 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     task_set: str
     arm: str
-    bank: str
     task: Task
     repeat: int
     shown: RunStart
-    seed: int
-    temperature: float
+    temperature: float = 0.0
+
+    @property
+    def seed(self) -> int:
+        """The same for all arms."""
+        digest = blake2b(f"{self.task.id} {self.repeat}".encode(), digest_size=4).digest()
+        return int.from_bytes(digest) >> 1
 
     @property
     def record(self) -> TaskRun:
@@ -91,21 +93,12 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
             arm=self.arm,
             task=self.task.id,
             repeat=self.repeat,
-            bank=self.bank,
             seed=self.seed,
-            check="broken",
+            check="failed",
             example_ids=self.shown.example_ids,
             task_set=self.task_set,
             part=self.task.part,
         )
-
-
-class RoundProgress(msgspec.Struct, frozen=True):
-    """How far a round of runs is."""
-
-    done: int
-    of: int
-    last: TaskRun | None = None
 
 
 class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,16 +117,6 @@ class RoundBudget(msgspec.Struct, frozen=True):
     cost_usd: float | None = None
 
 
-class RoundEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """What a round of runs will take, as far as runs with this model are known."""
-
-    runs: int
-    most_calls: int  # requests to the model, if every run makes all that it may
-    calls: int | None
-    seconds: float | None
-    cost_usd: float | None
-
-
 def units_of(
     design: Design,
     tasks: TaskSet,
@@ -141,7 +124,6 @@ def units_of(
     material: Material,
     *,
     model: str,
-    count: Count = count_tokens,
 ) -> list[PlannedRun]:
     """Every run of a design, in the order in which they are made.
 
@@ -153,68 +135,30 @@ def units_of(
     for task in tasks.of(design.part):
         at = environments.setdefault(task.environment.name, len(environments))
         for number, arm in enumerate(arms):
-            banks = [str(bank + 1) for bank in range(design.banks)] if arm.has_order else [""]
-            for bank in banks:
-                shown = show(arm, task, material, bank=bank, k=design.k, count=count)
-                if shown is None:
-                    continue
-                for repeat in range(design.repeats):
-                    unit = PlannedRun(
-                        experiment=design.name,
-                        model=model,
-                        task_set=tasks.name,
-                        arm=arm.name,
-                        bank=bank,
-                        task=task,
-                        repeat=repeat,
-                        shown=shown,
-                        seed=seed_of(design.seed, task, repeat),
-                        temperature=design.temperature,
-                    )
-                    found.append(((repeat, at, number, shown.warm), unit))
+            shown = show(arm, task, material)
+            if shown is None:
+                continue
+            for repeat in range(design.repeats):
+                unit = PlannedRun(
+                    experiment=design.name,
+                    model=model,
+                    task_set=tasks.name,
+                    arm=arm.name,
+                    task=task,
+                    repeat=repeat,
+                    shown=shown,
+                )
+                found.append(((repeat, at, number, shown.warm), unit))
     units = [unit for _, unit in sorted(found, key=lambda pair: pair[0])]
     # An arm that never shows anything would just be a second cold arm.
     empty = {arm.name for arm in arms if arm.shows_examples} - {unit.arm for unit in units if unit.shown.warm}
     return [unit for unit in units if unit.arm not in empty]
 
 
-def seed_of(seed: int, task: Task, repeat: int) -> int:
-    """The seed of a run, the same for all arms."""
-    text = f"{seed} {task.seed} {task.id} {repeat}".encode()
-    return int.from_bytes(blake2b(text, digest_size=4).digest()) >> 1
-
-
-def left_of(store: Store, units: Iterable[PlannedRun], experiment: str) -> list[PlannedRun]:
+def left_of(store: Store, units: Sequence[PlannedRun]) -> list[PlannedRun]:
     """The runs that are not finished yet."""
-    done = {record.key for record in load_records(store, experiment)}
+    done = {record.key for name in {unit.experiment for unit in units} for record in load_records(store, name)}
     return [unit for unit in units if unit.record.key not in done]
-
-
-def estimate(units: Sequence[PlannedRun], past: Sequence[TaskRun]) -> RoundEstimate:
-    """What runs will take, from earlier runs of the same model, of the same arm if there are any."""
-    by_arm: dict[str, list[TaskRun]] = {}
-    for record in past:
-        by_arm.setdefault(record.arm, []).append(record)
-    most = sum(unit.shown.steps for unit in units)
-    if not past:
-        return RoundEstimate(runs=len(units), most_calls=most, calls=None, seconds=None, cost_usd=None)
-    seconds = turns = 0.0
-    costs: list[float | None] = []
-    for unit in units:
-        like = by_arm.get(unit.arm) or past
-        seconds += sum(one.latency_seconds or 0.0 for one in like) / len(like)
-        # The last answer of a run makes no call.
-        turns += min(unit.shown.steps, sum(max([0, *[c.turn for c in one.calls]]) + 1 for one in like) / len(like))
-        known = [one.cost_usd for one in like if one.cost_usd is not None]
-        costs.append(sum(known) / len(known) if known else None)
-    total = [cost for cost in costs if cost is not None]
-    return RoundEstimate(
-        runs=len(units),
-        most_calls=most,
-        calls=round(turns),
-        seconds=seconds,
-        cost_usd=sum(total) if total and len(total) == len(costs) else None,
-    )
 
 
 def make_runs(
@@ -226,17 +170,14 @@ def make_runs(
     parallel: int = 1,
     run_seconds: float = RUN_SECONDS,
     clock: Clock = wall_clock,
-    on_progress: Callable[[RoundProgress], None] = lambda progress: None,
+    on_progress: OnProgress = lambda done, of: None,
 ) -> RoundResult:
     """Make the missing runs and save each as it ends. ModelUnreachable says what was saved."""
     with open_store(store_path) as store:
-        known = {record.key for name in {unit.experiment for unit in units} for record in load_records(store, name)}
-        waiting = [unit for unit in units if unit.record.key not in known]
+        waiting = left_of(store, units)
         round_ = _Round(store, store_path, run_agent, budget or RoundBudget(), clock, run_seconds)
         kept = len(units) - len(waiting)
-        made = round_.make(
-            waiting, max(1, parallel), lambda done, last: on_progress(RoundProgress(done, len(waiting), last))
-        )
+        made = round_.make(waiting, max(1, parallel), lambda done: on_progress(done, len(waiting)))
         left = len(waiting) - made
         if round_.unreachable is not None:
             raise ModelUnreachable(
@@ -280,11 +221,11 @@ class _Round:
             return f"the budget of {budget.cost_usd:g} dollars is used up"
         return ""
 
-    def make(self, waiting: Sequence[PlannedRun], parallel: int, tell: Callable[[int, TaskRun | None], None]) -> int:
+    def make(self, waiting: Sequence[PlannedRun], parallel: int, tell: Callable[[int], None]) -> int:
         made = 0
         queue = iter(waiting)
         running: set[Future[TaskRun]] = set()
-        tell(0, None)
+        tell(0)
         with ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="seasoned-run") as pool:
             while True:
                 while len(running) < parallel and not self.reason and (unit := next(queue, None)) is not None:
@@ -298,7 +239,7 @@ class _Round:
                         save(self._store, record)
                         made += 1
                         self._spent += record.cost_usd or 0.0
-                        tell(made, record)
+                        tell(made)
 
     def _result(self, future: Future[TaskRun]) -> TaskRun | None:
         try:
@@ -325,11 +266,11 @@ class _Round:
                 seconds=self._run_seconds,
             )
         )
-        checked = check(unit.task.check, EndState(world.made, world.files, world.tables, played.answer))
+        reason = check(unit.task.check, EndState(world.made, world.files, world.tables, played.answer))
         return msgspec.structs.replace(
             unit.record,
-            check=checked.outcome,
-            reason=checked.reason,
+            check="passed" if reason is None else "failed",
+            reason=reason or "",
             calls=_calls(played, unit),
             usage=played.usage,
             cost_usd=played.cost_usd,

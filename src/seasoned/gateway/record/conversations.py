@@ -50,13 +50,26 @@ _REVIEW_PROMPT = re.compile(
 _PROMPT_CHARS = 4_000
 
 
-class RequestIdentity(msgspec.Struct, frozen=True, kw_only=True):
+class GatewayConversation(msgspec.Struct, frozen=True, kw_only=True):
     """The conversation of a request, and what the request is for."""
 
     ref: SessionRef
     purpose: Purpose = "turn"
     parent: SessionRef | None = None
     relation: Relation | None = None
+    # The conversation that this one was forked from under a new name, if it is known.
+    origin: SessionRef | None = None
+
+    @property
+    def root(self) -> SessionRef:
+        """Whose block, arm and hints it has: a fork repeats the beginning of its origin, which is cached."""
+        return self.origin or self.ref
+
+    @property
+    def is_recorded(self) -> bool:
+        """Turns are recorded, also those of a sub-agent in a separate session; compactions are only noted."""
+        is_apart = self.purpose == "subagent" and self.relation == "subagent"
+        return self.purpose in ("turn", "compaction") or is_apart
 
 
 def identify(
@@ -66,7 +79,7 @@ def identify(
     path: str = "",
     owner: str = "",
     find_chain: Callable[[str], SessionRef | None] = lambda _: None,
-) -> RequestIdentity | None:
+) -> GatewayConversation | None:
     """The conversation that a request belongs to; None if nothing identifies it. Header names are in lower case.
 
     `owner` keeps apart what different clients say in the same words; `find_chain` knows the conversations of answers.
@@ -80,7 +93,7 @@ def identify(
 
 
 def find_purpose(
-    headers: Mapping[str, str], asked: ApiRequest | None, *, path: str = "", found: RequestIdentity
+    headers: Mapping[str, str], asked: ApiRequest | None, *, path: str = "", found: GatewayConversation
 ) -> Purpose:
     """What a request is for; a turn if in doubt."""
     if path.rstrip("/").endswith("/count_tokens"):
@@ -121,9 +134,9 @@ def _by_words(asked: ApiRequest) -> Purpose | None:
     return "title" if not has_history and any(map(_TITLE_PROMPT.search, said)) else None
 
 
-def _by_header(headers: Mapping[str, str]) -> RequestIdentity | None:
+def _by_header(headers: Mapping[str, str]) -> GatewayConversation | None:
     if named := _plain(headers.get(OWN_HEADER)):
-        return RequestIdentity(ref=SessionRef(AGENT, named))
+        return GatewayConversation(ref=SessionRef(AGENT, named))
     if named := _plain(headers.get("x-claude-code-session-id")):
         return _claude_code(named, _plain(headers.get("x-claude-code-agent-id")))
     for header in ("thread-id", "session-id", "session_id"):
@@ -131,20 +144,20 @@ def _by_header(headers: Mapping[str, str]) -> RequestIdentity | None:
             return _codex(named, headers)
     for header in ("x-session-id", "x-session-affinity"):
         if named := _plain(headers.get(header)):
-            return RequestIdentity(ref=SessionRef(AGENT, named))
+            return GatewayConversation(ref=SessionRef(AGENT, named))
     return None
 
 
-def _claude_code(session: str, agent_id: str | None) -> RequestIdentity:
+def _claude_code(session: str, agent_id: str | None) -> GatewayConversation:
     main = SessionRef(CLAUDE_CODE, session)
     if agent_id is None:
-        return RequestIdentity(ref=main)
+        return GatewayConversation(ref=main)
     # The same name that the reader of Claude Code's files uses, so that both are one session.
     apart = SessionRef(CLAUDE_CODE, f"{session}/agent-{agent_id}")
-    return RequestIdentity(ref=apart, parent=main, relation="subagent")
+    return GatewayConversation(ref=apart, parent=main, relation="subagent")
 
 
-def _codex(named: str, headers: Mapping[str, str]) -> RequestIdentity:
+def _codex(named: str, headers: Mapping[str, str]) -> GatewayConversation:
     says_so = (headers.get("originator", ""), headers.get("user-agent", ""))
     is_codex = "x-codex-turn-metadata" in headers or any(text.startswith("codex") for text in says_so)
     agent = CODEX if is_codex else AGENT
@@ -153,28 +166,30 @@ def _codex(named: str, headers: Mapping[str, str]) -> RequestIdentity:
     if parent is None and "x-openai-subagent" in headers and session != named:
         parent = session
     if parent is None or parent == named:
-        return RequestIdentity(ref=SessionRef(agent, named))
+        return GatewayConversation(ref=SessionRef(agent, named))
     above = SessionRef(agent, parent)
-    return RequestIdentity(ref=SessionRef(agent, named), parent=above, relation="subagent")
+    return GatewayConversation(ref=SessionRef(agent, named), parent=above, relation="subagent")
 
 
-def _by_body(asked: ApiRequest, owner: str, find_chain: Callable[[str], SessionRef | None]) -> RequestIdentity | None:
+def _by_body(
+    asked: ApiRequest, owner: str, find_chain: Callable[[str], SessionRef | None]
+) -> GatewayConversation | None:
     if named := _plain(asked.prompt_cache_key):
-        return RequestIdentity(ref=SessionRef(AGENT, named))
+        return GatewayConversation(ref=SessionRef(AGENT, named))
     if session := _session_of_user(asked.user_id):
         return _claude_code(session, None)
     if named := _plain(asked.conversation):
-        return RequestIdentity(ref=SessionRef(AGENT, named))
+        return GatewayConversation(ref=SessionRef(AGENT, named))
     if asked.previous_response_id is not None:
         known = find_chain(asked.previous_response_id)
         ref = known or SessionRef(AGENT, _digest(owner, asked.previous_response_id))
-        return RequestIdentity(ref=ref)
+        return GatewayConversation(ref=ref)
     first = next((m.text for m in asked.messages if m.role == "user" and not m.synthetic), None)
     if first is None:
         return None
     # A user id is the same in all conversations of a user, so the words tell those apart.
     named = _digest(owner, asked.user_id or "", asked.system, first)
-    return RequestIdentity(ref=SessionRef(AGENT, named))
+    return GatewayConversation(ref=SessionRef(AGENT, named))
 
 
 def _session_of_user(user_id: str | None) -> str | None:
@@ -212,28 +227,6 @@ _MOST = 20_000
 _ANSWER, _FORK = "answer:", "fork:"
 
 
-class GatewayConversation(msgspec.Struct, frozen=True, kw_only=True):
-    """The conversation of a request, and what the request is for."""
-
-    ref: SessionRef
-    purpose: str
-    parent: SessionRef | None = None
-    relation: Relation | None = None
-    # The conversation that this one was forked from under a new name, if it is known.
-    origin: SessionRef | None = None
-
-    @property
-    def root(self) -> SessionRef:
-        """Whose block, arm and hints it has: a fork repeats the beginning of its origin, which is cached."""
-        return self.origin or self.ref
-
-    @property
-    def is_recorded(self) -> bool:
-        """Turns are recorded, also those of a sub-agent in a separate session; compactions are only noted."""
-        is_apart = self.purpose == "subagent" and self.relation == "subagent"
-        return self.purpose in ("turn", "compaction") or is_apart
-
-
 class ConversationIndex:
     """The newest conversations: their owners, and the answers that later requests may continue."""
 
@@ -269,12 +262,9 @@ class ConversationIndex:
         if parent is not None and self._owners.get(str(parent), owner) != owner:
             # A conversation cannot be attached to another owner's.
             parent = ref_apart(parent, owner)
-        origin = None
-        if found.purpose == "turn" and found.relation is None:
-            origin = self._origin(ref, asked, owner, is_new=is_new)
-        return GatewayConversation(
-            ref=ref, purpose=found.purpose, parent=parent, relation=found.relation, origin=origin
-        )
+        is_fork = found.purpose == "turn" and found.relation is None
+        origin = self._origin(ref, asked, owner, is_new=is_new) if is_fork else None
+        return msgspec.structs.replace(found, ref=ref, parent=parent, origin=origin)
 
     def answered(
         self, conversation: GatewayConversation | None, asked: ApiRequest | None, answer: ApiResponse | None

@@ -150,7 +150,6 @@ class GatewayRecorder:
         self._taken_bytes = self._written_bytes = 0
         self.counts = RecordedCounts()
         self._recorded: list[str] = []
-        self._prices: dict[str, EntryCost] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._database: Database | None = None
@@ -226,12 +225,13 @@ class GatewayRecorder:
                 self._database = open_database(self._config)
             for path, entries in self._journal.take():
                 try:
-                    add_entries(self._database, entries, self._price_entry)
+                    costs = add_entries(self._database, entries, self._price_entry)
                 except StoreError:
                     if path is None:
                         self._journal.put_back(entries)
                     raise
-                self._count(entries)
+                self.counts.cost_usd += sum(one.usd or 0.0 for one in costs)
+                self.counts.unpriced += sum(one.usd is None for one in costs)
                 if path is not None:
                     self._journal.done(path)
             self._mark_recorded(self._database)
@@ -242,20 +242,11 @@ class GatewayRecorder:
             self._close()
             raise
 
-    def _count(self, entries: list[UsageEntry]) -> None:
-        for entry in {one.id: one for one in entries}.values():
-            price = self._prices.pop(entry.id, EntryCost())
-            self.counts.cost_usd += price.usd or 0.0
-            self.counts.unpriced += price.usd is None
-        self._prices.clear()
-
     def _price_entry(self, entry: UsageEntry) -> EntryCost:
         """What an entry cost. If pricing fails the cost is unknown, and the entry still counts."""
-        found = EntryCost()
         with self._failures.shield("price"):
-            found = self._price(entry)
-        self._prices[entry.id] = found
-        return found
+            return self._price(entry)
+        return EntryCost()
 
     def _mark_recorded(self, database: Database) -> None:
         if self._recorded:
@@ -292,39 +283,34 @@ class GatewayRecorder:
             _log.warning("%s", told)
 
     def _write_batch(self, archive: SessionWriter, batch: list[FinishedExchange]) -> None:
-        """Write several exchanges in one transaction; if that fails, one by one, so that only the bad one is lost."""
+        """Write several exchanges in one transaction; if that fails, one by one, so that only the bad one is lost.
+
+        A failing store is tried again later; any other failure is the fault of an exchange.
+        """
         try:
             archive.write(batch)
         except StoreError:
             raise
         except Exception:  # noqa: BLE001 - one of them: it is found, and counted, when each is written by itself
             for exchange in batch:
-                self._write(archive, exchange)
-                self._done(exchange)
+                try:
+                    archive.write([exchange])
+                except StoreError:
+                    raise
+                except Exception as error:  # noqa: BLE001 - one exchange, which must not stop the others
+                    self._failures.add("record", error)
+                    self._done(exchange, is_recorded=False)
+                else:
+                    self._done(exchange)
             return
         for exchange in batch:
-            self._note_recorded(exchange)
             self._done(exchange)
 
-    def _write(self, archive: SessionWriter, exchange: FinishedExchange) -> None:
-        """Write one exchange. A failing store is tried again later; any other failure is this exchange's fault."""
-        failed: StoreError | None = None
-        with self._failures.shield("record"):
-            try:
-                archive.write([exchange])
-            except StoreError as error:
-                failed = error
-            else:
-                self._note_recorded(exchange)
-        if failed is not None:
-            raise failed
-
-    def _note_recorded(self, exchange: FinishedExchange) -> None:
-        self._quiet.hear(str(exchange.conversation.ref), self._clock())
-        if exchange.conversation.purpose != "compaction":
+    def _done(self, exchange: FinishedExchange, *, is_recorded: bool = True) -> None:
+        if is_recorded:
+            self._quiet.hear(str(exchange.conversation.ref), self._clock())
+        if is_recorded and exchange.conversation.purpose != "compaction":
             self._recorded.append(exchange.id)
-
-    def _done(self, exchange: FinishedExchange) -> None:
         self._given.popleft()
         self._written_bytes += exchange.size
 

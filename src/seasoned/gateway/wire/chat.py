@@ -6,7 +6,7 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
-from seasoned.gateway.wire.splice import add_field, find_fields, follow, insert_after, list_items, replace
+from seasoned.gateway.wire.splice import follow, follow_in, insert_after, read_fields, with_fields
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import (
     arguments_of,
@@ -22,7 +22,6 @@ from seasoned.history.coerce import (
 from seasoned.session import ToolCall
 
 _SYSTEM = ("system", "developer")
-_ASKS_FOR_USAGE = b'{"include_usage":true}'
 
 
 def read_request(body: bytes) -> ApiRequest | None:
@@ -56,35 +55,27 @@ def read_request(body: bytes) -> ApiRequest | None:
 
 
 def insert_block(body: bytes, content: bytes) -> bytes:
-    """The body with a block of messages after the system part, and no other byte changed."""
+    """The body with a block of messages after the system part, and no other value changed."""
     return insert_after(body, "messages", _is_system, content)
 
 
 def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
-    """The body with a line after the result of each of these calls, and no other byte changed."""
-    return follow(body, list_items(body, "messages"), lines, named="tool_call_id", content="content")
+    """The body with a line after the result of each of these calls, and no other value changed."""
+    return follow_in(
+        body, "messages", lambda messages: follow(messages, lines, named="tool_call_id", content="content")
+    )
 
 
 def ask_for_usage(body: bytes) -> bytes | None:
     """The body changed to ask for the usage of the stream; None if it does already, or cannot be changed."""
-    fields = find_fields(body)
-    if fields is None or (stream := fields.spans.get("stream")) is None or body[slice(*stream)] != b"true":
+    fields = read_fields(body)
+    if fields is None or bytes(fields.get("stream", b"")) != b"true":
         return None
-    span = fields.spans.get("stream_options")
-    if span is None:
-        return add_field(body, fields, b'"stream_options":' + _ASKS_FOR_USAGE)
-    if body[slice(*span)] == b"null":
-        return replace(body, span, _ASKS_FOR_USAGE)
-    options = find_fields(body[slice(*span)])
-    if options is None:
+    given = fields.get("stream_options")
+    options = {} if given is None or bytes(given) == b"null" else read_fields(given)
+    if options is None or bytes(options.get("include_usage", b"")) == b"true":
         return None
-    asked = options.spans.get("include_usage")
-    inner = body[slice(*span)]
-    if asked is None:
-        return replace(body, span, add_field(inner, options, b'"include_usage":true'))
-    if inner[slice(*asked)] == b"true":
-        return None
-    return replace(body, span, replace(inner, asked, b"true"))
+    return with_fields(fields, stream_options={**options, "include_usage": True})
 
 
 def read_response(body: bytes) -> ApiResponse:

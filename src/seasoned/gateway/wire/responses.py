@@ -6,7 +6,7 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
-from seasoned.gateway.wire.splice import find_fields, follow, insert_after, list_items, replace
+from seasoned.gateway.wire.splice import follow, follow_in, insert_after, read_fields, read_items, with_fields
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import (
     arguments_of,
@@ -61,28 +61,31 @@ def read_request(body: bytes) -> ApiRequest | None:
 
 
 def insert_block(body: bytes, content: bytes) -> bytes:
-    """The body with a block of items after what the client says about its environment, and no other byte changed.
+    """The body with a block of items after what the client says about its environment, and no other value changed.
 
     A request that continues an earlier one is left alone: the provider already has the block.
     """
-    fields = find_fields(body)
-    if fields is None or (span := fields.spans.get("input")) is None:
+    fields = read_fields(body)
+    if fields is None or (given := fields.get("input")) is None:
         return body
     for key in ("previous_response_id", "conversation"):
-        if key in fields.spans and body[slice(*fields.spans[key])] != b"null":
+        if key in fields and bytes(fields[key]) != b"null":
             return body
+    block = read_items(content)
     # A bare text is short for one message of the user. A block needs a list, so the text becomes its last item.
-    if body[span.start : span.start + 1] == b'"':
-        inner = content.strip()[1:-1].strip()
-        asked = b'{"type":"message","role":"user","content":' + body[slice(*span)] + b"}"
-        return replace(body, span, b"[" + inner + b"," + asked + b"]") if inner else body
+    if block and bytes(given).startswith(b'"'):
+        return with_fields(fields, input=[*block, {"type": "message", "role": "user", "content": given}])
     return insert_after(body, "input", _comes_first, content)
 
 
 def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
-    """The body with a line after the result of each of these calls, and no other byte changed."""
+    """The body with a line after the result of each of these calls, and no other value changed."""
     # The call has the same id as its result, but no output.
-    return follow(body, list_items(body, "input"), lines, named="call_id", content="output", part_type="input_text")
+    return follow_in(
+        body,
+        "input",
+        lambda items: follow(items, lines, named="call_id", content="output", part_type="input_text"),
+    )
 
 
 def read_response(body: bytes) -> ApiResponse:

@@ -66,18 +66,6 @@ FROM gateway_request WHERE key_name = :key_name AND day = :day;
 -- name: newest_at
 SELECT MAX(at) AS at FROM gateway_request;
 
--- name: usage_by
-SELECT CASE :by WHEN 'session' THEN session WHEN 'model' THEN model WHEN 'day' THEN day ELSE key_name END AS name,
-    COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
-    SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
-    SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
-    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
-    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at,
-    CASE WHEN MIN(cost_source) = MAX(cost_source) THEN MIN(cost_source)
-        WHEN MIN(cost_source) IS NOT NULL THEN 'several' END AS cost_source
-FROM gateway_request WHERE at >= :since
-GROUP BY 1 ORDER BY CASE WHEN :by IN ('session', 'day') THEN MAX(at) ELSE COUNT(*) END DESC, 1;
-
 -- name: usage_parts
 SELECT session, model, day, key_name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens,
     SUM(output_tokens) AS output_tokens, SUM(cache_read_tokens) AS cache_read_tokens,

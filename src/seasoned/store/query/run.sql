@@ -11,31 +11,28 @@ WHERE name = :experiment AND role = 'design';
 SELECT name AS experiment, tasks_digest, document, created_at FROM material
 WHERE role = 'design' ORDER BY created_at, name;
 
--- name: keep_material
+-- name: keep_learned
 INSERT INTO material (name, tasks_digest, model, role, document, created_at)
-VALUES (:task_set, :tasks_digest, :model, :role, :document, :created_at)
+VALUES (:task_set, :tasks_digest, :model, 'good', :document, :created_at)
 ON CONFLICT (name, tasks_digest, model, role)
 DO UPDATE SET document = excluded.document, created_at = excluded.created_at;
 
--- name: material
-SELECT role, document FROM material
-WHERE name = :task_set AND tasks_digest = :tasks_digest AND model = :model AND role <> 'design' ORDER BY role;
+-- name: learned
+SELECT document FROM material
+WHERE name = :task_set AND tasks_digest = :tasks_digest AND model = :model AND role = 'good';
 
 -- name: begin
 INSERT INTO run (experiment, model, arm, bank, task_set, task, repeat, part, session, document)
-VALUES (:experiment, :model, :arm, :bank, :task_set, :task, :repeat, :part, :session, '');
+VALUES (:experiment, :model, :arm, '', :task_set, :task, :repeat, :part, :session, '');
 
 -- name: save
 INSERT INTO run (experiment, model, arm, bank, task_set, task, repeat, part, session, ended_at, document)
-VALUES (:experiment, :model, :arm, :bank, :task_set, :task, :repeat, :part, :session, :ended_at, :document)
+VALUES (:experiment, :model, :arm, '', :task_set, :task, :repeat, :part, :session, :ended_at, :document)
 ON CONFLICT DO NOTHING;
 
 -- name: of_experiment
 SELECT document FROM run WHERE experiment = :experiment AND ended_at IS NOT NULL
-ORDER BY model, task_set, part, task, arm, bank, repeat;
-
--- name: of_model
-SELECT document FROM run WHERE model = :model AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT :most;
+ORDER BY model, task_set, part, task, arm, repeat;
 
 -- name: counts
 SELECT model, part, count(*) AS runs, count(DISTINCT task) AS tasks, count(DISTINCT arm) AS arms,

@@ -23,7 +23,7 @@ ORDER BY CASE WHEN id = :text THEN 0 ELSE 1 END;
 SELECT COUNT(*) AS n, COUNT(next_at) AS n_active FROM job WHERE removed_at IS NULL;
 
 -- name: due_jobs
-SELECT id, document, next_at FROM job WHERE next_at <= :now ORDER BY next_at, id LIMIT :limit;
+SELECT id, document, next_at FROM job WHERE next_at <= :now ORDER BY next_at, id;
 
 -- name: next_due
 SELECT MIN(next_at) AS next_at FROM job WHERE next_at IS NOT NULL;
@@ -42,6 +42,9 @@ INSERT INTO job_run (job_id, scheduled_at, origin, outcome, ended_at, reason, no
 VALUES (:job_id, :scheduled_at, :origin, :outcome, :ended_at, :reason, :note)
 ON CONFLICT (job_id, scheduled_at) DO NOTHING;
 
+-- name: any_waiting
+SELECT job_id FROM job_run WHERE outcome = 'waiting' AND scheduled_at <= :now LIMIT 1;
+
 -- name: due_slots
 SELECT job_id, MIN(scheduled_at) AS scheduled_at FROM job_run
 WHERE outcome = 'waiting' AND scheduled_at <= :now
@@ -53,6 +56,10 @@ UPDATE job_run SET outcome = 'skipped', ended_at = :now, reason = :reason
 WHERE outcome = 'waiting' AND origin = 'slot' AND scheduled_at <= :now
   AND job_id IN (SELECT job_id FROM job_run WHERE outcome = 'running');
 
+-- name: skip_old
+UPDATE job_run SET outcome = 'skipped', ended_at = :now, reason = :reason
+WHERE outcome = 'waiting' AND origin <> 'hand' AND scheduled_at < :before;
+
 -- name: waiting_slot
 SELECT origin FROM job_run WHERE job_id = :job_id AND scheduled_at = :scheduled_at AND outcome = 'waiting';
 
@@ -61,10 +68,6 @@ SELECT scheduled_at FROM job_run WHERE job_id = :job_id AND outcome = 'running';
 
 -- name: start_slot
 UPDATE job_run SET outcome = 'running', owner = :owner, started_at = :now
-WHERE job_id = :job_id AND scheduled_at = :scheduled_at AND outcome = 'waiting';
-
--- name: skip_slot
-UPDATE job_run SET outcome = 'skipped', ended_at = :now, reason = :reason
 WHERE job_id = :job_id AND scheduled_at = :scheduled_at AND outcome = 'waiting';
 
 -- name: skip_waiting
@@ -89,19 +92,16 @@ UPDATE job_run SET outcome = :outcome, ended_at = :ended_at, fault = :fault, rea
 WHERE job_id = :job_id AND scheduled_at = :scheduled_at AND owner = :owner AND outcome IN ('running', 'unknown');
 
 -- name: history
-SELECT * FROM job_run WHERE job_id = :job_id AND scheduled_at < :before ORDER BY scheduled_at DESC LIMIT :limit;
+SELECT * FROM job_run WHERE job_id = :job_id ORDER BY scheduled_at DESC LIMIT :limit;
 
 -- name: run_of_slot
 SELECT * FROM job_run WHERE job_id = :job_id AND scheduled_at = :scheduled_at;
 
 -- name: whole_history
-SELECT * FROM job_run WHERE scheduled_at < :before ORDER BY scheduled_at DESC, job_id LIMIT :limit;
+SELECT * FROM job_run ORDER BY scheduled_at DESC, job_id LIMIT :limit;
 
 -- name: due_deliveries
 SELECT * FROM job_run WHERE delivery = 'pending' AND delivery_at <= :now ORDER BY delivery_at LIMIT :limit;
-
--- name: next_delivery
-SELECT MIN(delivery_at) AS delivery_at FROM job_run WHERE delivery = 'pending';
 
 -- name: set_delivery
 UPDATE job_run SET delivery = :delivery, delivery_error = :delivery_error, delivery_at = :delivery_at,
@@ -128,9 +128,3 @@ UPDATE scheduler SET heartbeat_at = :now, stopped_at = :now WHERE owner = :owner
 
 -- name: last_scheduler
 SELECT heartbeat_at, stopped_at FROM scheduler ORDER BY heartbeat_at DESC LIMIT 1;
-
--- name: revision
-SELECT number AS revision FROM revision WHERE name = 'schedule';
-
--- name: raise_revision
-UPDATE revision SET number = number + 1 WHERE name = 'schedule';
