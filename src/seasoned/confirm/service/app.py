@@ -86,7 +86,7 @@ def attach(app: FastAPI, service: ConfirmService) -> None:
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(ClientDisconnect, _on_gone)
     app.add_exception_handler(Exception, _on_unexpected)
-    app.add_middleware(_CountAnswers, service=service)
+    app.add_middleware(_LogAnswers)
 
 
 def status_of(error: SeasonedError) -> int:
@@ -143,12 +143,11 @@ async def _on_unexpected(_: Request, __: Exception) -> Response:
     return error_answer(500, "Unexpected error: see the service's log.")
 
 
-class _CountAnswers:
-    """Counts every answer and logs a line about it, without addresses, queries or tokens."""
+class _LogAnswers:
+    """Logs a line about every answer, without addresses, queries or tokens."""
 
-    def __init__(self, app: ASGIApp, service: ConfirmService) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -167,16 +166,6 @@ class _CountAnswers:
             await self._app(scope, receive, sent)
         finally:
             route = getattr(scope.get("route"), "path", None) or "-"
-            _count(self._service, scope, route, status, time.perf_counter() - begun)
-
-
-def _count(service: ConfirmService, scope: Scope, route: str, status: int, seconds: float) -> None:
-    state = scope.get("state", {})
-    method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-    service.metrics.answered(method, route, status, None if state.get("waited") else seconds)
-    name = getattr(state.get("who"), "name", "-")
-    _access.info("%s %s %d %.1f ms %s", method, route, status, 1e3 * seconds, name)
-
-
-# Labels of a metric: a caller could invent methods without end.
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+            name = getattr(scope.get("state", {}).get("who"), "name", "-")
+            took = 1e3 * (time.perf_counter() - begun)
+            _access.info("%s %s %d %.1f ms %s", scope["method"], route, status, took, name)

@@ -1,4 +1,4 @@
-"""HTTP routes: submit, look, wait, decide, redeem; lists, audit, health and metrics. GET changes nothing but expiry.
+"""HTTP routes: submit, look, wait, decide, redeem; lists, audit and health. GET changes nothing but expiry.
 
 The caller is identified by a bearer token, or by the user id at the other end of the Unix socket.
 """
@@ -33,7 +33,7 @@ from seasoned.confirm.request.request import Request, Status
 from seasoned.confirm.service import answer
 from seasoned.confirm.service.answer import HEADERS, show_request, shown_as
 from seasoned.confirm.service.body import DecisionBody, PhoneBody, RedeemBody, SubmitBody, read_json_body
-from seasoned.confirm.service.service import CONTENT_TYPE, ConfirmService, service_of
+from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, Denied, NotFound, Refused, Unauthorised
 
 _MOST_TOKEN = 200
@@ -146,7 +146,6 @@ async def submit(
     service, asked = service_of(request), body.new_request(key)
     done = await service.store.write(lambda book: book.submit(who, asked))
     if done.is_new:
-        service.metrics.submitted(done.request)
         service.notices.wake()
     if done.request.status == "auto_approved":
         reply.status_code = 200
@@ -203,7 +202,6 @@ async def decide(
     """Cast a vote, and wake the clients that wait for it."""
     checked = check_id(request_id)
     decided = await service.store.write(lambda book: book.decide(who, checked, approve=approve, reason=reason, via=via))
-    service.metrics.voted(approve=approve)
     service.waiting.tell(decided.id)
     service.notices.wake()
     return decided
@@ -214,7 +212,6 @@ async def redeem(request: HTTPRequest, request_id: RequestId, who: Who, body: Re
     """Use an approval, once, for exactly what was approved."""
     service, checked = service_of(request), check_id(request_id)
     grant = await service.store.write(lambda book: book.redeem(who, checked, digest=body.digest))
-    service.metrics.redeemed()
     return shown_as(answer.RedeemedAnswer, grant)
 
 
@@ -226,8 +223,6 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait
     if wait == 0:
         found = await service.waiting.look(who, checked)
     else:
-        # Its time is left out of the histogram of answer times.
-        request.state.waited = True
         found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
     return show_request(answer.RequestAnswer, found)
 
@@ -275,14 +270,6 @@ async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> answer.Aud
     found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
     entries = [shown_as(answer.AuditItem, entry) for entry in found]
     return answer.AuditAnswer(count=len(entries), entries=entries)
-
-
-@router.get("/metrics", include_in_schema=False)
-async def metrics(request: HTTPRequest, who: Who) -> Response:
-    """Metrics without names. Any credential may read them, so a collector needs no more rights than an agent."""
-    service = service_of(request)
-    pending = await service.pending_count()
-    return Response(service.metrics.text(pending), media_type=CONTENT_TYPE)
 
 
 @router.get("/openapi.json", include_in_schema=False)

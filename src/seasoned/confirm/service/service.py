@@ -1,4 +1,4 @@
-"""One running service: store threads, waiting clients, metrics, notifications and the policy in force."""
+"""One running service: store threads, waiting clients, notifications and the policy in force."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from fastapi import APIRouter
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.requests import Request as HTTPRequest
 
 from seasoned.config import Config
@@ -20,63 +19,13 @@ from seasoned.confirm.notify.notifier import Notifier, incoming_router
 from seasoned.confirm.people.credential import DEFAULT_SECONDS, UnlockedCredential, UnlockedPhones
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.request import SERVICE_LOCK, Request
+from seasoned.confirm.request.request import SERVICE_LOCK
 from seasoned.confirm.request.row import load_seal
 from seasoned.confirm.service.waiting import StoreThreads, Waiters
 from seasoned.errors import SeasonedError
 from seasoned.file_lock import locked
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, open_database
-
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
-
-class ConfirmMetrics:
-    """The metrics, in a separate registry, so that two services in one process do not mix."""
-
-    def __init__(self, waiting: Waiters) -> None:
-        # Pages and the gateway add their own metrics to it.
-        self.registry = CollectorRegistry()
-        self._submitted = Counter(
-            "seasoned_confirm_submitted", "Requests submitted.", ["status"], registry=self.registry
-        )
-        self._votes = Counter("seasoned_confirm_votes", "Votes cast.", ["vote"], registry=self.registry)
-        self._redeemed = Counter("seasoned_confirm_redeemed", "Grants given out.", registry=self.registry)
-        self._answers = Counter(
-            "seasoned_confirm_http_answers",
-            "Answers by route and status.",
-            ["method", "route", "status"],
-            registry=self.registry,
-        )
-        self._seconds = Histogram(
-            "seasoned_confirm_http_seconds",
-            "Time until an answer, without waiting.",
-            registry=self.registry,
-            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0),
-        )
-        self._pending = Gauge("seasoned_confirm_pending", "Pending requests.", registry=self.registry)
-        waiters = Gauge("seasoned_confirm_waiting", "Connections that wait for a decision.", registry=self.registry)
-        waiters.set_function(lambda: float(waiting.count))
-
-    def submitted(self, request: Request) -> None:
-        self._submitted.labels(request.status).inc()
-
-    def voted(self, *, approve: bool) -> None:
-        self._votes.labels("approve" if approve else "deny").inc()
-
-    def redeemed(self) -> None:
-        self._redeemed.inc()
-
-    def answered(self, method: str, route: str, status: int, seconds: float | None) -> None:
-        self._answers.labels(method, route, str(status)).inc()
-        if seconds is not None:
-            self._seconds.observe(seconds)
-
-    def text(self, pending_count: int) -> bytes:
-        """All metrics as text."""
-        self._pending.set(pending_count)
-        return generate_latest(self.registry)
-
 
 # How soon a changed policy file is noticed.
 _POLICY_SECONDS = 1.0
@@ -180,7 +129,6 @@ class ConfirmService:
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
         self.store = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
         self.waiting = Waiters(self.store, clock=clock)
-        self.metrics = ConfirmMetrics(self.waiting)
         self.notices = Notifications(config, self.policy, self.open_book, clock=clock)
         # Which background task has ended with an error, for /health.
         self.broken: str | None = None
