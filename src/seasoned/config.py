@@ -101,7 +101,7 @@ class Config(msgspec.Struct, frozen=True):
     # Whether a review may change skills that a person wrote.
     review_allow_person_skills: bool = False
     review_model: str | None = None  # another, cheaper model for reviews; it is given a digest
-    # Where the confirmation service listens, also `unix:/run/seasoned.sock` (SEASONED_CONFIRM_URL).
+    # Where the confirmation service listens (SEASONED_CONFIRM_URL).
     confirm_url: str | None = None
     telegram_url: str = "https://api.telegram.org"
     telegram_chat: str | None = None  # the chat that confirmations and scheduled answers go to

@@ -1,6 +1,6 @@
 """Asks a confirmation service, and continues only with a grant. Any failure on the way means no.
 
-HTTP over TCP, TLS or a Unix socket with the standard library alone: hooks and agents start often and may have nothing
+HTTP with the standard library alone: hooks and agents start often and may have nothing
 else installed.
 """
 
@@ -43,7 +43,6 @@ class ServiceAddress(msgspec.Struct, frozen=True):
     host: str
     port: int | None = None
     is_tls: bool = False
-    socket_path: str | None = None
     prefix: str = ""
     ca_file: str | None = None  # the CA that signed its certificate, if that is not one that this system trusts
 
@@ -55,15 +54,9 @@ def parse_address(url: str) -> ServiceAddress:
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise UsageError(f"{url!r} is not a valid address: {error}.") from error
-    if parts.scheme == "unix":
-        # unix:/path has an empty netloc; unix://path has its first part there.
-        path = parts.netloc + parts.path
-        if not path:
-            raise UsageError(f"{url!r} does not name a socket: write unix:/path/to/the.sock.")
-        return ServiceAddress("localhost", socket_path=path)
     is_known = parts.scheme in ("http", "https", _PLAIN_ANYWHERE)
     if not is_known or not host or parts.username is not None or parts.query or parts.fragment:
-        raise UsageError(f"{url!r} is not the address of a server: use http://127.0.0.1:7327, https://… or unix:/path.")
+        raise UsageError(f"{url!r} is not the address of a server: use http://127.0.0.1:7327 or https://…")
     if parts.scheme == "http" and host not in _LOOPBACK:
         raise UsageError(
             f"{url!r} would send the token unencrypted, and others on the network could forge an approval: use"
@@ -114,24 +107,7 @@ async def in_thread(work: Callable[[CancellableCall], _T]) -> _T:
         thread.shutdown(wait=False)
 
 
-class _UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
-    def __init__(self, path: str, timeout: float) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
-
-
 def _connect(address: ServiceAddress, timeout: float) -> http.client.HTTPConnection:
-    if address.socket_path is not None:
-        if not hasattr(socket, "AF_UNIX"):
-            raise UsageError("This system has no Unix sockets: use an http:// or https:// address.")
-        return _UnixConnection(address.socket_path, timeout)
     if address.is_tls:
         # Most services are on loopback, and ssl takes long to import.
         import ssl
@@ -263,13 +239,11 @@ class ConfirmClient:
     `call` lets another thread cancel a request that is under way.
     """
 
-    def __init__(self, url: str, token: str | None) -> None:
+    def __init__(self, url: str, token: str) -> None:
         self.url = url
         self._address = parse_address(url)
-        # On a Unix socket the service can identify the caller by the user id at the other end.
-        is_known = token is None and self._address.socket_path is not None
         # Other characters could add a header to the request.
-        if not is_known and (not token or not token.isascii() or not token.isprintable() or " " in token):
+        if not token or not token.isascii() or not token.isprintable() or " " in token:
             raise UsageError(
                 "The token for the confirmation service is not valid: make one with `seasoned confirm token make`."
             )
@@ -420,8 +394,7 @@ def configured_client(config: Config | None = None) -> ConfirmClient:
     """The client of the configured service, with this agent's token."""
     config = config or load()
     token = secret("confirm_token", config.home)
-    by_user_id = config.confirm_url is not None and config.confirm_url.startswith("unix:")
-    if config.confirm_url is None or (token is None and not by_user_id):
+    if config.confirm_url is None or token is None:
         missing = "confirm_url" if config.confirm_url is None else "confirm_token"
         raise CannotDo(
             f"No person can be asked, because {missing} is not set: start `seasoned confirm serve`, make a token with"

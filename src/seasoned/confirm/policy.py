@@ -113,10 +113,6 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     host: _Text = "127.0.0.1"
     port: _Port = 7327
-    # A Unix socket as well, which identifies the user at the other end.
-    socket: Path | None = None
-    # User ids at the other end of the Unix socket, with the names of the credentials they act as without a token.
-    peers: dict[str, _Text] = {}
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     # Listen beyond loopback without TLS, for instance behind a proxy that has it.

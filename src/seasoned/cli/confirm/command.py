@@ -33,9 +33,7 @@ _id_argument = click.argument("request_id", metavar="ID")
 _limit_option = click.option(
     "--limit", default=50, show_default=True, type=click.IntRange(1, 500), help="List at most this many."
 )
-_url_option = click.option(
-    "--url", help="The service: http://127.0.0.1:7327, https://… or unix:/path. Default: `confirm_url`."
-)
+_url_option = click.option("--url", help="The service: http://127.0.0.1:7327 or https://… Default: `confirm_url`.")
 # Unlike --url above it has no configured default: reading and deciding use this machine's store if nothing is said.
 _remote_option = click.option(
     "--url", help="Use this service, with the token in --token-file or typed in. Default: this machine's store."

@@ -1,11 +1,10 @@
 """HTTP routes: submit, look, wait, decide, redeem; lists, audit and health. GET changes nothing but expiry.
 
-The caller is identified by a bearer token, or by the user id at the other end of the Unix socket.
+The caller is identified by a bearer token.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
@@ -26,7 +25,6 @@ from seasoned.confirm.people.credential import (
     UnlockedCredential,
     authenticate,
     authenticate_passphrase,
-    credentials,
 )
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
@@ -54,45 +52,20 @@ class Bearer(SecurityBase):
 
 
 async def _identify(request: HTTPRequest) -> Credential:
-    service, token, uid = service_of(request), token_of(request), peer_of(request)
-    if token is not None:
-        return await service.store.read(lambda book: authenticate(book.database, token))
-    if uid is None:
-        raise Unauthorised("No credential: send the header 'Authorization: Bearer <token>'.")
-    name = service.policy.listen.peers.get(str(uid))
-    return await service.store.read(lambda book: _peer(book, uid, name))
+    token = _token_of(request)
+    return await service_of(request).store.read(lambda book: authenticate(book.database, token))
 
 
-def token_of(request: HTTPRequest) -> str | None:
+def _token_of(request: HTTPRequest) -> str:
     """The token in the header; two such headers are an error."""
     given = request.headers.getlist("authorization")
     if not given:
-        return None
+        raise Unauthorised("No credential: send the header 'Authorization: Bearer <token>'.")
     scheme, _, token = given[0].partition(" ")
     token = token.strip()
     if len(given) > 1 or scheme.lower() != "bearer" or not 0 < len(token) <= _MOST_TOKEN or not token.isascii():
         raise Unauthorised("The Authorization header is not valid: send exactly one, as 'Bearer <token>'.")
     return token
-
-
-def peer_of(request: HTTPRequest) -> int | None:
-    """The user id of the process at the other end of a Unix socket; None for other connections."""
-    uid = request.scope.get("state", {}).get("peer_uid")
-    return uid if isinstance(uid, int) else None
-
-
-def _peer(book: Book, uid: int, name: str | None) -> Credential:
-    if name is None:
-        raise Unauthorised(
-            f"The policy has no credential for user id {uid}: add it under listen.peers, or send a token."
-        )
-    found = next((one for one in credentials(book.database) if one.name == name and one.revoked_at is None), None)
-    if found is None:
-        raise Unauthorised(f"The credential {name!r} of user id {uid} does not exist or is revoked.")
-    if uid == os.getuid() and found.role != "agent":
-        # Every program of the service's own user, agents included, could use it.
-        raise Refused(f"User id {uid} is the service's own: it may ask but not decide. Use a token or another user.")
-    return found
 
 
 authenticated = Bearer()
