@@ -307,19 +307,6 @@ def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None
     assert "Warning: its details need delete_data" in shown
 
 
-def test_allowing_an_action_needs_an_admin_and_never_works_for_the_ten(service: Serving) -> None:
-    refused = seasoned("confirm", "allow", "Delete-Data", expect=1)
-    assert "always needs a person" in refused.stderr
-    code, shown = typed("confirm", "allow", "send_email", "--for", "2h", "--as", "ada")
-    assert code == 0, shown
-    (one,) = answer("confirm", "allow")["allowed"]
-    assert (one["action"], one["created_by"]) == ("send_email", "ada")
-    assert one["expires_at"] - time.time() == pytest.approx(7200, abs=60)
-    assert answer("confirm", "submit", "send_email", "Send it")["status"] == "auto_approved"
-    assert typed("confirm", "allow", "--remove", one["id"], "--as", "ada")[0] == 0
-    assert answer("confirm", "submit", "send_email", "Send it")["status"] == "pending"
-
-
 def test_approved_and_never_redeemed_is_visible(service: Serving) -> None:
     asked = answer("confirm", "submit", *ASKED)
     assert service.decide(asked["id"]).status_code == 200
@@ -408,7 +395,6 @@ def test_serve_alone_says_where_it_listens_and_what_single_operator_gives_up(hom
         (["serve", "--tls-cert", "c.pem"], 2, "belong together"),
         (["approve", "nothing"], 1, "token make NAME --role admin"),
         (["show", "nothing"], 1, "no request 'nothing'"),
-        (["allow", "send_email", "--for", "soon"], 2, "not a valid length of time"),
         (["policy", "/nowhere.toml"], 3, "does not exist"),
         (["token", "revoke", "nobody"], 1, "unknown credential"),
     ],

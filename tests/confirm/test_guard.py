@@ -146,7 +146,6 @@ def test_what_was_decided_redeemed_or_revoked_stays_so(scene: Scene) -> None:
             "UPDATE vote SET approve = 1",
             "DELETE FROM vote",
             "UPDATE credential SET revoked_at = NULL WHERE name = 'ben'",
-            "INSERT INTO allowed VALUES ('i', 'wipe_database', NULL, NULL, 1, 'x')",
         ],
         check,
     )

@@ -1,4 +1,4 @@
-"""Who may do what: credentials, passphrases, allow rules and the policy, each change proven and audited.
+"""Who may do what: credentials, passphrases and the policy, each change proven and audited.
 
 Passphrases are asked for through the functions that callers pass in, so that no rule here knows a terminal.
 """
@@ -14,12 +14,8 @@ from typing import NamedTuple
 
 from seasoned.config import Config
 from seasoned.confirm.people.change import (
-    AllowedAction,
-    add_allowed,
-    check_allowable,
     first_admin,
     make_credential,
-    remove_allowed,
     replace_policy,
     revoke_credential,
 )
@@ -43,9 +39,6 @@ from seasoned.store import Database
 # Shows a prompt and returns what was typed.
 Ask = Callable[[str], str]
 DECIDING: tuple[Role, ...] = ("approver", "admin")
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-# At most six digits, so that no number overflows a date.
-_DURATION = re.compile(r"(\d{1,6})([smhd])")
 _ALONE = "# You alone decide what your own agents ask for, without a second person.\nsingle_operator = true\n"
 
 
@@ -156,32 +149,6 @@ def end(book: Book, name: str, *, admin: str | None, ask: Ask) -> Credential:
     if find(book.database, name).role == "agent":
         return revoke(book.database, name, by="system:terminal", now=book.clock())
     return revoke_credential(book, _admin(book, admin, ask=ask), name)
-
-
-def allow(
-    book: Book, action: str, *, session: str | None, seconds: float | None, admin: str | None, ask: Ask
-) -> AllowedAction:
-    """Allow an action without a person, in one session or in all, for a time or permanently."""
-    who = _admin(book, admin, ask=ask)
-    expires_at = None if seconds is None else book.clock() + seconds
-    return add_allowed(book, who, action, session_key=session, expires_at=expires_at)
-
-
-def disallow(book: Book, allowed_id: str, *, admin: str | None, ask: Ask) -> AllowedAction:
-    """Remove an allow rule."""
-    return remove_allowed(book, _admin(book, admin, ask=ask), allowed_id)
-
-
-def check_allow(action: str, duration: str | None) -> float | None:
-    """The duration in seconds; raises for what can never be allowed, before a passphrase is asked for."""
-    # High-risk actions always need a person, whatever an admin types.
-    check_allowable(action)
-    if duration is None:
-        return None
-    found = _DURATION.fullmatch(duration.strip())
-    if found is None or int(found[1]) == 0:
-        raise UsageError(f"{duration!r} is not a valid length of time. Write 90m, 8h or 7d.")
-    return float(int(found[1]) * _UNITS[found[2]])
 
 
 def use_policy(config: Config, book: Book, file: Path, *, summary: str, admin: str | None, ask: Ask) -> tuple[str, str]:

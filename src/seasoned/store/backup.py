@@ -25,7 +25,6 @@ _CONFIRM_TABLES = (
     "vote",
     "audit",
     "audit_head",
-    "allowed",
     "outbox",
     "heard",
 )

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from seasoned.app.confirm import ListenOptions, open_book
-from seasoned.cli.confirm.admin import allow, passphrase, policy, token
+from seasoned.cli.confirm.admin import passphrase, policy, token
 from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, table, when
@@ -69,7 +69,7 @@ def serve(options: ListenOptions) -> None:
 @click.argument("action")
 @click.argument("description")
 @click.option("--details", default="{}", metavar="JSON|@FILE|-", help="The exact arguments, as a JSON object.")
-@click.option("--session", "session_key", default="", metavar="KEY", help="The session that asks, for allow rules.")
+@click.option("--session", "session_key", default="", metavar="KEY", help="The session that asks.")
 @click.option("--timeout", "timeout_seconds", type=float, metavar="SECONDS", help="Expire after 30 to 3600 seconds.")
 @click.option("--idempotency-key", metavar="KEY", help="Requests with the same key are one request.")
 @click.option("--wait", "waits", is_flag=True, help="Wait for the decision; exit with 1 unless it is approved.")
@@ -387,7 +387,7 @@ def phone(hours: float, url: str | None, token_file: Path | None, as_json: bool)
 
 
 # Their file is about people and rules; here they become subcommands.
-for _group in (token, allow, passphrase, policy):
+for _group in (token, passphrase, policy):
     confirm.add_command(_group)
 
 

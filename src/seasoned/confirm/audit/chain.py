@@ -75,7 +75,7 @@ class AuditEntry:
 
     seq: int
     at: float
-    # submitted, auto_approved, voted, approved, denied, expired, redeemed, refused; credential_…, allow_…, policy_…
+    # submitted, auto_approved, voted, approved, denied, expired, redeemed, refused; credential_…, policy_…
     event: str
     request_id: str | None
     # Name of a credential, or `system:…`.

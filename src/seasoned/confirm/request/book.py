@@ -9,7 +9,7 @@ from typing import get_args
 
 import msgspec
 
-from seasoned.command.action import HIGH_RISK, check_action
+from seasoned.command.action import check_action
 from seasoned.command.rows import Finding
 from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
 from seasoned.confirm.audit.recorded import RecordedState
@@ -160,14 +160,6 @@ def _limit_message(limit: RateLimit, who: Credential, action: str) -> str:
     return f"{who.name!r} made requests {often}: wait, or put several into one request"
 
 
-def rules_for(database: Database, action: str, session_key: str, *, now: float) -> list[str]:
-    """Ids of the entries that allow this action in this session now; none for one of the ten."""
-    if action in HIGH_RISK:
-        return []
-    key = {"action": action, "session_key": session_key, "now": float(now)}
-    return [str(row["id"]) for row in database.rows("confirm.allowed_now", key)]
-
-
 Requests = list[Request]
 Changes = list[tuple[int, str]]
 Entries = list[AuditEntry]
@@ -215,8 +207,7 @@ class Book:
             if (again := self._submitted_before(who, ready)) is not None:
                 return Submitted(again, False)
             # An allow-listed action must not carry a command that needs one of the ten.
-            rule = self._rule_for(ready, now) if need is None else None
-            by_list = rule is not None
+            by_list = need is None and self.policy.allows(ready.action, ready.session_key, now)
             if not by_list:
                 # The limits keep the questions to people few; an allow-listed request asks no one.
                 _check_rate(self.database, self.policy, who, ready.action, asked_so_far=chain.head.seq, now=now)
@@ -252,8 +243,6 @@ class Book:
             self.database.run("confirm.add_request", row)
             event, actor = ("auto_approved", BY_ALLOW_LIST) if by_list else ("submitted", who.name)
             noted = {"requester": who.name} | ({} if need is None else {"needs": need.action})
-            # Redeeming asks whether this rule was made by an admin.
-            noted |= {} if rule is None else {"rule": rule}
             chain.append(event, facts | noted, at=now, actor=actor, request_id=request_id)
             if not by_list:
                 self._notify(request_id, "submitted", now)
@@ -431,16 +420,6 @@ class Book:
                 status=row["status"],
             )
         return self._request(row)
-
-    def _rule_for(self, ready: _PreparedRequest, now: float) -> str | None:
-        """What allows a request without a person: "policy", or the id of an entry that an admin made."""
-        # The policy file has the exact session key, the stored list the redacted one.
-        if self.policy.allows(ready.action, ready.session_key, now):
-            return "policy"
-        found = rules_for(self.database, ready.action, ready.shown["session_key"], now=now)
-        # An entry that was added outside the service allows nothing.
-        recorded = self.recorded().allowed
-        return next((rule for rule in found if recorded.get(rule, ("",))[0] == ready.action), None)
 
     def _has_voted(self, who: Credential, row: DatabaseRow) -> str | None:
         if any(vote.person == who.person for vote in votes_of(self.database, str(row["id"]))):

@@ -183,19 +183,3 @@ SELECT seq, request_id FROM audit WHERE seq > :seq AND request_id IS NOT NULL OR
 -- name: add_outbox
 INSERT INTO outbox (id, request_id, event, channel, created_at, attempts, next_at)
 VALUES (:id, :request_id, :event, :channel, :now, 0, :now);
-
--- name: add_allowed
-INSERT INTO allowed (id, action, session_key, expires_at, created_at, created_by)
-VALUES (:id, :action, :session_key, :expires_at, :created_at, :created_by);
-
--- name: remove_allowed
-DELETE FROM allowed WHERE id = :id RETURNING id, action, session_key, expires_at, created_at, created_by;
-
--- name: allowed
-SELECT id, action, session_key, expires_at, created_at, created_by FROM allowed ORDER BY created_at, id;
-
--- name: allowed_now
-SELECT id FROM allowed
-WHERE action = :action AND (session_key IS NULL OR session_key = :session_key)
-  AND (expires_at IS NULL OR expires_at > :now)
-ORDER BY id;

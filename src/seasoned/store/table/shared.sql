@@ -134,18 +134,6 @@ CREATE TABLE audit_head (
 );
 INSERT INTO audit_head (id, seq, hash)
 VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000');
-CREATE TABLE allowed (
-    id TEXT PRIMARY KEY,
-    action TEXT NOT NULL CHECK (action NOT IN (
-        'deploy_production', 'delete_data', 'transfer_funds', 'modify_permissions', 'shutdown_service',
-        'wipe_database', 'exec_remote', 'publish_package', 'rotate_keys', 'migrate_database'
-    )),
-    session_key TEXT,
-    expires_at DOUBLE PRECISION,
-    created_at DOUBLE PRECISION NOT NULL,
-    created_by TEXT NOT NULL
-);
-CREATE INDEX allowed_action ON allowed (action);
 CREATE TABLE outbox (
     id TEXT PRIMARY KEY,
     request_id TEXT NOT NULL REFERENCES request (id),
