@@ -141,8 +141,8 @@ def test_a_mistake_is_told_with_file_key_and_what_is_expected() -> None:
     check_each(
         [
             ("x = ", "not valid TOML"),
-            ("\nspeed = 1", "speed: unknown key 'speed'; known keys: action, allow, channel"),
-            ("[listen]\nhots = 1", "listen.hots: unknown key 'hots'; known keys: allow_plain, host"),
+            ("\nspeed = 1", "object contains unknown field speed"),
+            ("[listen]\nhots = 1", "listen: object contains unknown field hots"),
             ("[timeout]\ndefault_seconds = 10", "timeout.default_seconds: expected float >= 30"),
             ("[timeout]\nmin_seconds = 500", "timeout: expected min_seconds <= default_seconds"),
             ("redeem_seconds = 0", "redeem_seconds: expected float > 0"),
