@@ -318,7 +318,7 @@ def test_approved_and_never_redeemed_is_visible(service: Serving) -> None:
 def test_verify_names_the_first_bad_row(service: Serving, home: Path) -> None:
     heads = home / "heads.jsonl"
     answer("confirm", "submit", *ASKED)
-    assert answer("confirm", "verify", "--head", "--to", heads)["seq"] > 0
+    heads.write_text(seasoned("confirm", "verify", "--head", "--json").stdout)
     whole = answer("confirm", "verify", "--heads", heads)
     assert (whole["ok"], whole["heads"]) == (True, 1)
     with sqlite3.connect(home / ".seasoned" / "seasoned.db") as raw:

@@ -51,7 +51,7 @@ class Forger:
     def redeem(self, request: Request) -> None:
         self.scene.book.redeem(self.scene.agent, request.id, digest=request.digest)
 
-    def vote_by_hand(self, request: Request, key: SigningKey | None = None) -> None:
+    def vote_by_hand(self, request: Request, key: SigningKey | None = None, *, lasts: float = 300) -> None:
         """What approving writes, without the library's checks."""
         anna, at = self.scene.anna, self.scene.clock()
         cast = {"request_id": request.id, "voter": anna.id, "voter_name": "anna", "role": "approver", "via": "page"}
@@ -61,8 +61,8 @@ class Forger:
             document = {**facts, "approve": True, "digest": request.digest}
             chain.append("voted", document, at=at, actor="anna", request_id=request.id, via="page", signer=key)
             ends = {"id": request.id, "status": "approved", "now": at, "resolved_by": "anna", "reason": ""}
-            self.database.rows("confirm.resolve", {**ends, "redeem_before": at + 300})
-            outcome = {"reason": "", "redeem_before": at + 300}
+            self.database.rows("confirm.resolve", {**ends, "redeem_before": at + lasts})
+            outcome = {"reason": "", "redeem_before": at + lasts}
             chain.append("approved", outcome, at=at, actor="anna", request_id=request.id, via="page")
 
     def named(self) -> str:
@@ -223,7 +223,7 @@ def test_what_was_approved_is_not_changed_into_something_else(forger: Forger) ->
     request = forger.scene.ask()
     forger.scene.approve(request)
     raw(forger.database, "UPDATE request SET digest = ? WHERE id = ?", (SHA, request.id))
-    with pytest.raises(Refused, match="its digest was changed"):
+    with pytest.raises(Refused, match="has digest"):
         forger.scene.book.redeem(forger.scene.agent, request.id, digest=SHA)
     assert "has digest" in forger.named()
 
@@ -237,7 +237,7 @@ def test_a_clock_that_is_set_back_revives_nothing_unseen(forger: Forger) -> None
         forger.redeem(request)
     scene.clock.forward(100 + 400)
     raw(forger.database, "UPDATE request SET redeem_before = ? WHERE id = ?", (START + 9999, request.id))
-    with pytest.raises(Refused, match="its time is over, by the signed time of the vote"):
+    with pytest.raises(Refused, match="has redeem_before"):
         forger.redeem(request)
     raw(forger.database, "UPDATE request SET redeem_before = ? WHERE id = ?", (START + 300, request.id))
     # The service exports its head after the approval has ended; then a program redeems it with a clock of its own.
@@ -245,6 +245,14 @@ def test_a_clock_that_is_set_back_revives_nothing_unseen(forger: Forger) -> None
     scene.clock.forward(-390)
     forger.redeem(request)
     assert "the clock was set back" in forger.named()
+
+
+def test_an_approval_ends_by_the_signed_time_of_its_vote(forger: Forger) -> None:
+    request = forger.scene.ask()
+    forger.vote_by_hand(request, as_unlocked(forger.scene.anna).key, lasts=9999)
+    forger.scene.clock.forward(400)
+    with pytest.raises(Refused, match="its time is over, by the signed time of the vote"):
+        forger.redeem(request)
 
 
 def test_a_rewritten_audit_shows_against_the_exported_keys(forger: Forger) -> None:

@@ -310,9 +310,8 @@ def audit(limit: int, request_id: str | None, url: str | None, token_file: Path 
 @confirm.command()
 @click.option("--heads", type=file_type, help="A file of exported heads; the audit must still contain them.")
 @click.option("--head", is_flag=True, help="Show the last row instead, to be kept where no agent can write.")
-@click.option("--to", type=file_type, help="With --head, append it to this file.")
 @json_option
-def verify(heads: Path | None, head: bool, to: Path | None, as_json: bool) -> None:
+def verify(heads: Path | None, head: bool, as_json: bool) -> None:
     """Verify that the audit is complete and unchanged.
 
     Every decision must have the signature of who made it, and requests and credentials must be as the audit says.
@@ -320,10 +319,10 @@ def verify(heads: Path | None, head: bool, to: Path | None, as_json: bool) -> No
 
     \b
     Example: seasoned confirm verify --heads /mnt/elsewhere/heads.jsonl
-    Example: seasoned confirm verify --head --to /mnt/elsewhere/heads.jsonl
+    Example: seasoned confirm verify --head --json >> /mnt/elsewhere/heads.jsonl
     """
     if head:
-        _print_head(to, as_json=as_json)
+        _print_head(as_json=as_json)
         return
     with open_book() as book:
         from seasoned.confirm.audit.verify import check_heads, read_heads
@@ -348,19 +347,17 @@ def verify(heads: Path | None, head: bool, to: Path | None, as_json: bool) -> No
         raise click.exceptions.Exit(1)
 
 
-def _print_head(to: Path | None, *, as_json: bool) -> None:
+def _print_head(*, as_json: bool) -> None:
     """Print the last row of the audit; kept where no agent can write, it shows later whether that was rewritten."""
     with open_book() as book:
-        from seasoned.confirm.audit.verify import add_head, full_head
+        from seasoned.confirm.audit.verify import full_head
 
         found = full_head(book.database, now=time.time())
-    if to is not None:
-        add_head(found, to)
     if as_json:
-        print_json("confirm-head", msgspec.to_builtins(found))
+        # On one line, as `--heads` reads them.
+        print_json("confirm-head", msgspec.to_builtins(found), lines=True)
     else:
-        sent = "" if to is None else f"  added to {printable(str(to))}"
-        click.echo(f"row {found.seq}  {found.hash}{sent}")
+        click.echo(f"row {found.seq}  {found.hash}")
 
 
 @confirm.command()

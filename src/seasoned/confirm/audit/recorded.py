@@ -6,7 +6,7 @@ writes to the database, or calls this library, cannot decide in a person's name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import msgspec
 
@@ -58,12 +58,11 @@ class RecordedState:
     def update(self) -> RecordedState:
         """Read the new rows about people and rules."""
         for row in self._database.rows("confirm.audit_of_power", {"seq": self._seq}):
-            entry = entry_from_row(row)
-            if not has_own_hash(entry):
-                self.problems.append((entry.seq, f"row {entry.seq} was changed: its content does not give its hash"))
+            self._seq = int(row["seq"])
+            if has_own_hash(row):
+                self.step(entry_from_row(row))
             else:
-                self.step(entry)
-            self._seq = entry.seq
+                self.problems.append((self._seq, f"row {self._seq} was changed: its content does not give its hash"))
         return self
 
     def step(self, entry: AuditEntry) -> None:
@@ -99,24 +98,6 @@ class RecordedState:
             return f"the vote of {entry.actor!r} has no valid signature of theirs"
         if entry.document.get("digest") != digest:
             return f"the vote of {entry.actor!r} is about something else"
-        return None
-
-    def approval_problem(self, entries: Sequence[AuditEntry], *, digest: str, quorum: int) -> str | None:
-        """Why the rows about a request do not prove that it was approved; None if they do."""
-        if not entries or entries[0].event != "submitted" or entries[0].document.get("digest") != digest:
-            return "the audit does not say that it was submitted"
-        ends = float(entries[0].document["expires_at"])
-        people: set[str] = set()
-        for vote in (entry for entry in entries if entry.event == "voted"):
-            if (wrong := self.vote_problem(vote, digest)) is not None:
-                return wrong
-            if not vote.document["approve"]:
-                return f"{vote.actor!r} denied it"
-            if vote.at >= ends:
-                return f"the vote of {vote.actor!r} came too late"
-            people.add(str(vote.document["person"]))
-        if len(people) < quorum:
-            return f"{len(people)} of {quorum} approvals are proven by a signature"
         return None
 
     def credential_problem(self, row: DatabaseRow) -> str | None:

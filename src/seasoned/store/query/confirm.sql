@@ -68,13 +68,13 @@ ORDER BY created_at DESC, id DESC
 LIMIT :limit;
 
 -- name: request_states
-SELECT id, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
+SELECT id, action, requester_name, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 1) AS approvals,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 0) AS denials
 FROM request;
 
 -- name: request_state
-SELECT id, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
+SELECT id, action, requester_name, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 1) AS approvals,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 0) AS denials
 FROM request WHERE id = :id;
