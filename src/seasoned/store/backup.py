@@ -26,7 +26,6 @@ _CONFIRM_TABLES = (
     "audit",
     "audit_head",
     "outbox",
-    "heard",
 )
 # What a person decided, and what no history tells: it is taken over from a store of an earlier version. The rest is
 # read again. Memory and skills are files; `learned` says where they come from.

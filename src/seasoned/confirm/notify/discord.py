@@ -17,7 +17,7 @@ from seasoned.confirm.notify.message import (
     IncomingDecision,
     Notification,
     as_markdown,
-    decide_once,
+    decide_for,
     escape_markdown,
 )
 from seasoned.confirm.request.book import Book
@@ -51,7 +51,6 @@ class _ButtonData(msgspec.Struct):
 class Interaction(msgspec.Struct):
     """An interaction from Discord: a ping, or a pressed button."""
 
-    id: str
     type: int
     channel_id: str = ""
     data: _ButtonData = msgspec.field(default_factory=_ButtonData)
@@ -138,12 +137,11 @@ def receive_interaction(book: Book, channels: Sequence[ConfiguredChannel], body:
     verb, _, request_id = interaction.data.custom_id.partition(":")
     channel = next((channel for channel in channels if channel.to == interaction.channel_id), None)
     sender = interaction.sender
-    # The id becomes a key in the store; Discord's are decimal numbers.
-    if interaction.type != _COMPONENT or not (interaction.id.isascii() and interaction.id.isdigit()):
+    if interaction.type != _COMPONENT:
         raise UsageError(_UNKNOWN)
     if channel is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
         return _private_reply(NOT_ALLOWED)
-    reply = decide_once(
+    reply = decide_for(
         book,
         IncomingDecision(
             channel=channel.name,
@@ -151,9 +149,6 @@ def receive_interaction(book: Book, channels: Sequence[ConfiguredChannel], body:
             request_id=request_id,
             approve=verb == _APPROVE,
             via="discord",
-            message_id=interaction.id,
-            # Compared if the same id comes again: only what decides.
-            content=msgspec.json.encode([sender.id, interaction.data.custom_id]),
         ),
     )
     return _private_reply(reply.sentence)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import html
 import json
 import logging
@@ -241,8 +240,6 @@ LOCKED = (
     "Locked: this phone may not decide yet, and nothing was changed. Decide with your passphrase, or unlock the phone: "
     "`seasoned confirm phone`, or the page of confirmations."
 )
-# Longer than any sender repeats a message.
-_REMEMBER_SECONDS = 30 * 86_400.0
 _T = TypeVar("_T")
 _log = logging.getLogger("seasoned.confirm")
 
@@ -286,31 +283,13 @@ class IncomingDecision(msgspec.Struct, frozen=True, kw_only=True):
     approve: bool
     via: str
     reason: str = ""
-    # The sender's id of the message, and what is compared if the same id comes again.
-    message_id: str
-    content: bytes
 
 
-def decide_once(book: Book, given: IncomingDecision) -> DecisionReply:
-    """Decide by one message: a repeated one gets the first reply, and the same id with another content is refused."""
-    digest = hashlib.sha256(given.content).hexdigest()
-    key = {"channel": given.channel, "message_id": given.message_id}
-    row = book.database.row("notify.heard", key)
-    if row is not None:
-        if row["digest"] != digest:
-            return DecisionReply("refused", "This id was used before with another content. Nothing was changed.")
-        return msgspec.json.decode(row["answer"], type=DecisionReply)
-    reply, now = _decide(book, given), book.clock()
-    # A crash before this is harmless: the book accepts no second decision.
-    with book.database.write():
-        book.database.run("notify.forget_heard", {"before": now - _REMEMBER_SECONDS})
-        heard = {**key, "digest": digest, "answer": msgspec.json.encode(reply).decode(), "heard_at": now}
-        book.database.run("notify.hear", heard)
-    return reply
+def decide_for(book: Book, given: IncomingDecision) -> DecisionReply:
+    """Decide for a person whom the policy names, and who has unlocked the phone with their passphrase.
 
-
-def _decide(book: Book, given: IncomingDecision) -> DecisionReply:
-    """Decide for a person whom the policy names, and who has unlocked the phone with their passphrase."""
+    A message that comes again changes nothing: a person votes once on a request, and a decision stands.
+    """
     who = credential_of(book, given.channel, given.person)
     if who is None:
         _log.warning(
@@ -327,7 +306,7 @@ def _decide(book: Book, given: IncomingDecision) -> DecisionReply:
     except Refused as error:
         return DecisionReply("refused", f"Not allowed: {error}")
     except StoreError:
-        # This can be retried, unlike the outcomes below.
+        # The sender can try again later, unlike after the outcomes below.
         raise
     except CannotDo as error:
         return DecisionReply("refused", f"Not possible: {error}")

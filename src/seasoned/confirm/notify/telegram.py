@@ -17,7 +17,7 @@ from seasoned.confirm.notify.message import (
     IncomingDecision,
     Notification,
     as_html,
-    decide_once,
+    decide_for,
 )
 from seasoned.confirm.request.book import Book
 from seasoned.errors import SeasonedError
@@ -54,7 +54,6 @@ class _Press(msgspec.Struct):
 class Update(msgspec.Struct):
     """An update from Telegram; only pressed buttons matter here."""
 
-    update_id: int
     callback_query: _Press | None = None
 
 
@@ -119,7 +118,7 @@ def receive_update(book: Book, channels: Sequence[ConfiguredChannel], body: byte
     channel = next((channel for channel in channels if channel.to == chat), None)
     if channel is None or verb not in (_APPROVE, _DENY) or not request_id or press.user.is_bot:
         return _reply(press, NOT_ALLOWED)
-    reply = decide_once(
+    reply = decide_for(
         book,
         IncomingDecision(
             channel=channel.name,
@@ -127,8 +126,6 @@ def receive_update(book: Book, channels: Sequence[ConfiguredChannel], body: byte
             request_id=request_id,
             approve=verb == _APPROVE,
             via="telegram",
-            message_id=f"{update.update_id}",
-            content=msgspec.json.encode([press.user.id, press.data]),
         ),
     )
     return _reply(press, reply.sentence)

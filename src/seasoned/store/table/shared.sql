@@ -149,15 +149,6 @@ CREATE TABLE outbox (
     UNIQUE (request_id, event, channel)
 );
 CREATE INDEX outbox_due ON outbox (next_at) WHERE sent_at IS NULL;
-CREATE TABLE heard (
-    channel TEXT NOT NULL,
-    message_id TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    answer TEXT NOT NULL,
-    heard_at DOUBLE PRECISION NOT NULL,
-    PRIMARY KEY (channel, message_id)
-);
-CREATE INDEX heard_at ON heard (heard_at);
 CREATE TABLE job (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
