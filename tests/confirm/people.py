@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from seasoned.config import Config
 from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.message import ConfiguredChannel
-from seasoned.confirm.notify.notifier import Outbox, RequestDelivery, RetryPolicy, incoming_router, make_sender, unsent
+from seasoned.confirm.notify.notifier import Outbox, RetryPolicy, incoming_router, make_sender, unsent
 from seasoned.confirm.people.credential import MOST_SECONDS, Credential, UnlockedPhones, find
 from seasoned.confirm.policy import ActionRule, Channel, Policy
 from seasoned.confirm.request.book import Book
@@ -85,9 +85,7 @@ class Notified:
         self, name: str, client: httpx2.Client, *, retries: RetryPolicy = QUICK, book: Book | None = None
     ) -> Outbox:
         book = book or self.book
-        sender = make_sender(self.channels[name], client, clock=self.clock)
-        delivery = RequestDelivery(book, sender)
-        return Outbox(book.database, name, delivery.deliver, redactor=book.redactor, clock=self.clock, retries=retries)
+        return Outbox(book, make_sender(self.channels[name], client, book.clock), retries=retries)
 
     def send_due(self, name: str, **more: Any) -> int:
         """One round of sending."""

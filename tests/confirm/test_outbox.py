@@ -162,7 +162,7 @@ def _check_kill(receiver: Receiver, database_config: Config, how: str) -> None:
         (row,) = scene.rows()
         assert (row["request_id"], row["attempts"]) == (request_id, before)
         scene.clock.now = row["next_at"]
-        notifier = Notifier(scene.open_book, scene.channels, clock=scene.clock, retries=QUICK)
+        notifier = Notifier(scene.open_book, scene.channels, retries=QUICK)
         notifier.start()
         receiver.wait_for(lambda: len(receiver.heard) == before + 1)
         notifier.stop()
@@ -175,7 +175,7 @@ def test_a_slow_receiver_holds_up_no_decision_and_no_other_channel(database_conf
         ways = {"slow": _way(slow, "slow"), "swift": _way(swift, "swift")}
         with Notified(database_config, ways) as scene:
             slow.moods = [Mood(wait_seconds=30.0)]
-            notifier = Notifier(scene.open_book, ways, clock=scene.clock, retries=QUICK)
+            notifier = Notifier(scene.open_book, ways, retries=QUICK)
             notifier.start()
             request = scene.submit()
             notifier.wake()

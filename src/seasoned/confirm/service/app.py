@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import seasoned
 from seasoned.confirm.incoming import TooLarge, TooSlow
+from seasoned.confirm.notify.notifier import incoming_router
 from seasoned.confirm.service import routes
 from seasoned.confirm.service.answer import error_answer
 from seasoned.confirm.service.service import ConfirmService
@@ -79,7 +80,8 @@ def describe() -> dict[str, Any]:
 def attach(app: FastAPI, service: ConfirmService) -> None:
     """Add the service to an application, which must also run `service.running()`."""
     app.state.confirm = service
-    for router in (service.notices.router(service.store), routes.router, routes.public):
+    incoming = incoming_router(service.store.write, lambda: service.notifier.channels, service.clock)
+    for router in (incoming, routes.router, routes.public):
         app.include_router(router)
     app.add_exception_handler(SeasonedError, on_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)

@@ -119,7 +119,7 @@ async def submit(
     service, asked = service_of(request), body.new_request(key)
     done = await service.store.write(lambda book: book.submit(who, asked))
     if done.is_new:
-        service.notices.wake()
+        service.notifier.wake()
     if done.request.status == "auto_approved":
         reply.status_code = 200
     return answer.show_submitted(done.request, service.base_url)
@@ -176,7 +176,7 @@ async def decide(
     checked = check_id(request_id)
     decided = await service.store.write(lambda book: book.decide(who, checked, approve=approve, reason=reason, via=via))
     service.waiting.tell(decided.id)
-    service.notices.wake()
+    service.notifier.wake()
     return decided
 
 

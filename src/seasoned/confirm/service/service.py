@@ -10,12 +10,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 
 from seasoned.config import Config
-from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
-from seasoned.confirm.notify.notifier import Notifier, incoming_router
+from seasoned.confirm.notify.message import load_channels
+from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.people.credential import DEFAULT_SECONDS, UnlockedCredential, UnlockedPhones
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
@@ -31,57 +30,6 @@ from seasoned.store import Database, open_database
 _POLICY_SECONDS = 1.0
 _T = TypeVar("_T")
 _log = logging.getLogger("seasoned.confirm")
-
-
-class Notifications:
-    """The channels of the policy in force, and the notifier that serves them."""
-
-    def __init__(
-        self,
-        config: Config,
-        policy: Policy,
-        open_book: Callable[[], Book],
-        *,
-        clock: Callable[[], float],
-    ) -> None:
-        self._config = config
-        self._open_book = open_book
-        self._clock = clock
-        self.channels: dict[str, ConfiguredChannel] = load_channels(policy, config)
-        self._notifier: Notifier | None = None
-
-    def start(self) -> None:
-        """Start sending, if the policy has channels."""
-        if self.channels:
-            self._notifier = Notifier(self._open_book, self.channels, clock=self._clock)
-            self._notifier.start()
-
-    def wake(self) -> None:
-        """Look for due notifications at once: something was written."""
-        if self._notifier is not None:
-            self._notifier.wake()
-
-    async def stop(self) -> None:
-        """Stop after the attempts under way; the rest is sent at the next start."""
-        if self._notifier is not None:
-            await asyncio.to_thread(self._notifier.stop)
-            self._notifier = None
-
-    async def renew(self, policy: Policy) -> None:
-        """Use the channels of a changed policy; if they cannot be used, the old ones stay."""
-        try:
-            channels = load_channels(policy, self._config)
-        except SeasonedError as error:
-            _log.error("the channels were not changed: %s", error)
-            return
-        if channels != self.channels:
-            await self.stop()
-            self.channels = channels
-            self.start()
-
-    def router(self, store: StoreThreads) -> APIRouter:
-        """The endpoints that Telegram, Discord and webhooks call."""
-        return incoming_router(store.write, lambda: self.channels, self._clock)
 
 
 class SteadyClock:
@@ -129,7 +77,7 @@ class ConfirmService:
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
         self.store = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
         self.waiting = Waiters(self.store, clock=clock)
-        self.notices = Notifications(config, self.policy, self.open_book, clock=clock)
+        self.notifier = Notifier(self.open_book, load_channels(self.policy, config))
         # Which background task has ended with an error, for /health.
         self.broken: str | None = None
 
@@ -177,7 +125,7 @@ class ConfirmService:
             await self.store.stop()
             raise
         await self.waiting.start()
-        self.notices.start()
+        self.notifier.start()
         work = (self.waiting.poll, self.waiting.expire, self._watch_policy)
         tasks = [asyncio.ensure_future(start()) for start in work]
         for task in tasks:
@@ -192,7 +140,7 @@ class ConfirmService:
             for task in tasks:
                 with suppress(asyncio.CancelledError, SeasonedError):
                     await task
-            await self.notices.stop()
+            await asyncio.to_thread(self.notifier.stop)
             await self.store.stop()
 
     def _ended(self, task: asyncio.Future[None]) -> None:
@@ -217,7 +165,10 @@ class ConfirmService:
                 continue
             self.policy = policy
             self.store.renew()
-            await self.notices.renew(self.policy)
+            try:
+                await asyncio.to_thread(self.notifier.use, load_channels(policy, self.config))
+            except SeasonedError as error:
+                _log.error("the channels were not changed: %s", error)
             _log.info("the policy was reloaded")
 
     async def _check_policy(self, digest: str) -> None:
