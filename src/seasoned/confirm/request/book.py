@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -113,26 +113,15 @@ def _prepare(asked: NewRequest, who: Credential, redactor: Redactor) -> _Prepare
     )
 
 
-def _check_rate(
-    database: Database, policy: Policy, who: Credential, action: str, *, asked_so_far: int, now: float
-) -> None:
-    """Raise TooMany if a limit is reached. `asked_so_far` is an upper bound of the number of requests."""
+def _check_rate(database: Database, policy: Policy, who: Credential, action: str, now: float) -> None:
+    """Raise TooMany if a limit is reached."""
     for limit in policy.rate_limits(action):
-        # Counting gets slower with the number of requests; fewer than the limit cannot exceed it.
-        if asked_so_far < limit.most:
-            continue
-        since = now - limit.window_seconds
-        if _count(database, limit, who, action, since) >= limit.most:
+        bounds = {"since": now - limit.window_seconds, "most": limit.most}
+        whose = {"action": action if limit.of_action else None, "requester": who.id if limit.of_requester else None}
+        if _count(database, "confirm.recent", {**whose, **bounds}) >= limit.most:
             raise TooMany(_limit_message(limit, who, action), remaining=0, window_seconds=limit.window_seconds)
-
-
-def _check_pending(database: Database, policy: Policy, who: Credential, *, asked_so_far: int, now: float) -> None:
-    """Raise TooMany if all agents of a person together wait for as many decisions as they may."""
     most = policy.pending_of_person()
-    if asked_so_far < most:
-        return
-    row = database.row("confirm.pending_of_person", {"person": who.person, "now": now, "most": most})
-    if row is not None and int(row["count"]) >= most:
+    if _count(database, "confirm.pending_of_person", {"person": who.person, "now": now, "most": most}) >= most:
         raise TooMany(
             f"{most} requests of {who.person!r} are already pending: wait until some are decided",
             remaining=0,
@@ -140,24 +129,16 @@ def _check_pending(database: Database, policy: Policy, who: Credential, *, asked
         )
 
 
-def _count(database: Database, limit: RateLimit, who: Credential, action: str, since: float) -> int:
-    bounds = {"since": since, "most": limit.most}
-    if limit.of_action and limit.of_requester:
-        row = database.row("confirm.recent_of_both", {"action": action, "requester": who.id, **bounds})
-    elif limit.of_action:
-        row = database.row("confirm.recent", {"action": action, **bounds})
-    else:
-        row = database.row("confirm.recent_of_requester", {"requester": who.id, **bounds})
+def _count(database: Database, query: str, key: dict[str, Any]) -> int:
+    row = database.row(query, key)
     return 0 if row is None else int(row["count"])
 
 
 def _limit_message(limit: RateLimit, who: Credential, action: str) -> str:
+    asked = f"asked for {action!r}" if limit.of_action else "made requests"
+    whose = repr(who.name) if limit.of_requester else "all requesters together"
     often = f"{limit.most} times in {limit.window_seconds:g} seconds"
-    if limit.of_action and limit.of_requester:
-        return f"{who.name!r} asked for {action!r} {often}: wait, or put several into one request"
-    if limit.of_action:
-        return f"all requesters together asked for {action!r} {often}: wait, so that people can keep up"
-    return f"{who.name!r} made requests {often}: wait, or put several into one request"
+    return f"{whose} {asked} {often}: wait, or put several into one request"
 
 
 Requests = list[Request]
@@ -210,8 +191,7 @@ class Book:
             by_list = need is None and self.policy.allows(ready.action, ready.session_key, now)
             if not by_list:
                 # The limits keep the questions to people few; an allow-listed request asks no one.
-                _check_rate(self.database, self.policy, who, ready.action, asked_so_far=chain.head.seq, now=now)
-                _check_pending(self.database, self.policy, who, asked_so_far=chain.head.seq, now=now)
+                _check_rate(self.database, self.policy, who, ready.action, now)
             request_id = new_id()
             timeout = self.policy.timeout_seconds(ready.action, ready.timeout_seconds)
             facts = {
@@ -369,8 +349,7 @@ class Book:
 
     def pending_count(self) -> int:
         """The number of pending requests that have not run out of time."""
-        row = self.database.row("confirm.pending_count", {"now": self._now()})
-        return 0 if row is None else int(row["count"])
+        return _count(self.database, "confirm.pending_count", {"now": self._now()})
 
     def changes_since(self, seq: int, *, limit: int = 1000) -> Changes:
         """Changes after an audit sequence number: (seq, request id), oldest first."""

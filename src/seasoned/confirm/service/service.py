@@ -126,7 +126,7 @@ class ConfirmService:
             raise
         await self.waiting.start()
         self.notifier.start()
-        work = (self.waiting.poll, self.waiting.expire, self._watch_policy)
+        work = (self.waiting.run, self._watch_policy)
         tasks = [asyncio.ensure_future(start()) for start in work]
         for task in tasks:
             task.add_done_callback(self._ended)

@@ -82,21 +82,9 @@ FROM request WHERE id = :id;
 -- name: recent
 SELECT COUNT(*) AS count FROM (
     SELECT id FROM request
-    WHERE action = :action AND created_at > :since AND status <> 'auto_approved'
-    LIMIT :most
-) AS found;
-
--- name: recent_of_requester
-SELECT COUNT(*) AS count FROM (
-    SELECT id FROM request
-    WHERE requester = :requester AND created_at > :since AND status <> 'auto_approved'
-    LIMIT :most
-) AS found;
-
--- name: recent_of_both
-SELECT COUNT(*) AS count FROM (
-    SELECT id FROM request
-    WHERE requester = :requester AND action = :action AND created_at > :since AND status <> 'auto_approved'
+    WHERE created_at > :since AND status <> 'auto_approved'
+      AND (CAST(:action AS TEXT) IS NULL OR action = :action)
+      AND (CAST(:requester AS TEXT) IS NULL OR requester = :requester)
     LIMIT :most
 ) AS found;
 

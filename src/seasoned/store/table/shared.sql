@@ -91,7 +91,6 @@ CREATE TABLE request (
     ))
 );
 CREATE INDEX request_created ON request (created_at, id);
-CREATE INDEX request_action ON request (action, created_at, status);
 CREATE INDEX request_requester ON request (requester, created_at);
 CREATE INDEX request_pending ON request (status, expires_at) WHERE status = 'pending';
 CREATE INDEX request_status ON request (status, created_at, id);
