@@ -10,7 +10,7 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from seasoned.confirm.notify.http import NotSent, call, check
+from seasoned.confirm.notify.http import NotSent, call
 from seasoned.confirm.notify.message import (
     NOT_ALLOWED,
     ConfiguredChannel,
@@ -106,10 +106,8 @@ class Discord:
 
     def _ask(self, method: str, url: str, payload: dict[str, Any]) -> dict[str, Any]:
         headers = {"authorization": f"Bot {self.channel.token}", "user-agent": "DiscordBot (seasoned, 1)"}
-        reply = call(
-            self._client, method, url, body=msgspec.json.encode(payload), headers=headers, hide=self.channel.token
-        )
-        return check(reply, hide=self.channel.token).value()
+        body = msgspec.json.encode(payload)
+        return call(self._client, method, url, body=body, headers=headers, hide=self.channel.token)
 
 
 def is_from_discord(

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.http import NotSent, call, check, open_client
+from seasoned.confirm.notify.http import NotSent, call, open_client
 from seasoned.confirm.notify.message import (
     NOT_ALLOWED,
     ConfiguredChannel,
@@ -90,7 +90,7 @@ class Telegram:
 
     def ask(self, method: str, payload: dict[str, Any], *, answer_seconds: float | None = None) -> dict[str, Any]:
         """Call one method of the Bot API."""
-        reply = call(
+        found = call(
             self._client,
             "POST",
             f"{self.channel.url}/bot{self.channel.token}/{method}",
@@ -98,9 +98,8 @@ class Telegram:
             answer_seconds=answer_seconds,
             hide=self.channel.token,
         )
-        found = check(reply, hide=self.channel.token).value()
         if found.get("ok") is not True:
-            raise NotSent("the answer is not from Telegram's API; check its address.", status=reply.status)
+            raise NotSent("the answer is not from Telegram's API; check its address.")
         return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.http import call, check
+from seasoned.confirm.notify.http import call
 from seasoned.confirm.notify.message import (
     ConfiguredChannel,
     DecisionReply,
@@ -57,7 +57,7 @@ class Webhook:
         event = {"schema": "seasoned/confirm-event/1", "type": f"confirm.{message.event}", "data": message.data}
         body = msgspec.json.encode(event)
         headers = sign(self.channel.token, message_id=message.id, now=self._clock(), body=body)
-        check(call(self._client, "POST", self.channel.url, body=body, headers=headers, hide=self.channel.token))
+        call(self._client, "POST", self.channel.url, body=body, headers=headers, hide=self.channel.token)
         return message_id
 
 
