@@ -16,7 +16,6 @@ from seasoned.confirm.people.change import first_admin, make_credential, replace
 from seasoned.confirm.people.credential import (
     Credential,
     authenticate_passphrase,
-    make,
     new_key,
     set_passphrase,
     unlocked,
@@ -27,7 +26,7 @@ from seasoned.confirm.request.request import NewRequest, Request
 from seasoned.errors import CannotDo, Denied, Refused, TooMany
 from seasoned.store import Database
 from tests.confirm.books import START, Scene, raw, without_guards
-from tests.confirm.keys import QUICK, as_unlocked, first_admin_of
+from tests.confirm.keys import QUICK, as_unlocked, first_admin_of, make
 from tests.each_case import check_each
 
 MINE = "words of the agent"
@@ -133,7 +132,7 @@ def test_direct_calls_of_the_library_give_no_power(forger: Forger) -> None:
             lambda: scene.book.decide(without_key(scene.anna), request.id, approve=True),
             lambda: scene.book.decide(unlocked(without_key(scene.anna), mine), request.id, approve=True),
             lambda: scene.book.decide(as_unlocked(make_admin(database)), request.id, approve=True),
-            lambda: set_passphrase(database, scene.anna, MINE, by=None, now=START, hasher=QUICK),
+            lambda: set_passphrase(database, scene.anna, MINE, by=unlocked(scene.anna, mine), now=START, hasher=QUICK),
             lambda: set_passphrase(database, scene.anna, MINE, by=as_unlocked(scene.ben), now=START, hasher=QUICK),
             lambda: revoke_credential(scene.book, as_unlocked(scene.anna), "ben"),
             lambda: revoke_credential(scene.book, unlocked(without_key(forger.boss), mine), "ben"),

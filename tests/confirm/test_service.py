@@ -16,12 +16,11 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.confirm.people.change import first_admin, replace_policy
-from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.policy import ActionRule, AllowRule, Listen, Policy, RateRule
 from seasoned.confirm.service import ConfirmService
 from seasoned.errors import CannotDo
 from seasoned.store import open_database
-from tests.confirm.keys import unlock
+from tests.confirm.keys import revoke, unlock
 from tests.confirm.serving import ASKED, Serving, running, serving
 from tests.each_case import check_each
 
@@ -301,7 +300,7 @@ def test_a_credential_that_was_in_use_ends_at_once_when_it_is_revoked(tmp_path: 
         with service.client("agent") as client:
             assert client.get(f"/confirm/{made['id']}").status_code == 200
             database = open_database(service.config)
-            revoke(database, "agent", by="root", now=time.time())
+            revoke(database, "agent", now=time.time())
             database.close()
             told = [
                 client.get(f"/confirm/{made['id']}"),

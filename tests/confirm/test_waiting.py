@@ -12,10 +12,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.policy import ActionRule, Policy, RateRule
 from seasoned.store import open_database
-from tests.confirm.keys import unlock
+from tests.confirm.keys import revoke, unlock
 from tests.confirm.serving import Serving, serving
 from tests.each_case import check_each
 from tests.torture import TORTURE
@@ -159,7 +158,7 @@ def test_one_who_is_revoked_while_waiting_hears_no_decision_and_keeps_it_from_no
         waits = pool.submit(_wait, found, made["id"])
         _until_waiting(found, 4)
         database = open_database(found.config)
-        revoke(database, "bob", by="test", now=time.time())
+        revoke(database, "bob", now=time.time())
         database.close()
         _decide_elsewhere(found, made["id"])
         assert waits.result(timeout=25)[0]["status"] == "approved"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seasoned.config import Config
+from seasoned.confirm.audit.chain import writing
 from seasoned.confirm.people.change import (
     first_admin,
     make_credential,
@@ -20,7 +21,9 @@ from seasoned.confirm.people.change import (
     revoke_credential,
 )
 from seasoned.confirm.people.credential import (
+    TERMINAL,
     Credential,
+    Proof,
     Role,
     UnlockedCredential,
     active_admins,
@@ -30,7 +33,7 @@ from seasoned.confirm.people.credential import (
     revoke,
     set_passphrase,
 )
-from seasoned.confirm.people.credential import make as make_unproven
+from seasoned.confirm.people.credential import make as make_credential_in
 from seasoned.confirm.policy import FILE, policy_bytes, read_policy
 from seasoned.confirm.request.book import Book
 from seasoned.errors import CannotDo, NotFound, UsageError
@@ -109,7 +112,10 @@ def _make_agent(book: Book, name: str, *, person: str | None, by: str | None, as
     """A credential for an agent of the person who types their passphrase: the person never approves for it alone."""
     if not deciders(book):
         # There is no one to prove it yet; the first admin takes over what is there.
-        return make_unproven(book.database, name, "agent", now=book.clock(), person=person or user_name())
+        with writing(book.database) as chain:
+            return make_credential_in(
+                chain, name, "agent", now=book.clock(), person=person or user_name(), proof=Proof(TERMINAL)
+            )
     who = pick_name(book.database, by)
     unlocked = prove(book, who, ask(f"Passphrase of {who} to make a token for an agent: "))
     return make_credential(book, unlocked, name, "agent", person or unlocked.person)
@@ -147,7 +153,8 @@ def _warn_no_approver(book: Book, made: Credential) -> str | None:
 def end(book: Book, name: str, *, admin: str | None, ask: Ask) -> Credential:
     """Revoke a credential. For an agent's no passphrase is needed, because that only takes rights away."""
     if find(book.database, name).role == "agent":
-        return revoke(book.database, name, by="system:terminal", now=book.clock())
+        with writing(book.database) as chain:
+            return revoke(chain, name, proof=Proof(TERMINAL), now=book.clock())
     return revoke_credential(book, _admin(book, admin, ask=ask), name)
 
 

@@ -114,7 +114,7 @@ class Chain:
     """The end of the audit inside one write transaction; `append` adds to it."""
 
     def __init__(self, database: Database, head: AuditHead) -> None:
-        self._database = database
+        self.database = database
         self.head = head
 
     def append(
@@ -145,7 +145,7 @@ class Chain:
             signature = signer.sign(canonical(body, field="row"))
             body["document"] = _written({**(document or {}), FIELD: signature})
         head = AuditHead(self.head.seq + 1, _hash(body), float(at))
-        self._database.run("confirm.add_audit", {**body, "hash": head.hash})
+        self.database.run("confirm.add_audit", {**body, "hash": head.hash})
         self.head = head
 
 

@@ -22,9 +22,9 @@ from seasoned.confirm.people.credential import (
     active_admins,
     check_key,
     current,
-    make_in,
+    make,
     new_key,
-    revoke_in,
+    revoke,
     unlocked,
 )
 from seasoned.confirm.request.book import Book
@@ -52,9 +52,7 @@ def first_admin(
         if active_admins(database) or RecordedState(database).update().signed_since is not None:
             raise Refused("there is already an admin: ask an admin for more credentials")
         # Signed by the key that it brings: this row begins the signed part of the audit.
-        made, token = make_in(
-            database, chain, name, "admin", now=now, person=person, proof=Proof(TERMINAL, key), key=stored
-        )
+        made, token = make(chain, name, "admin", now=now, person=person, proof=Proof(TERMINAL, key), key=stored)
         if policy_sha256 is not None:
             facts = {"sha256": policy_sha256, "summary": "as it stood when the first admin was made"}
             chain.append("policy_replaced", facts, at=now, actor=made.name, signer=key)
@@ -85,14 +83,14 @@ def make_credential(book: Book, who: UnlockedCredential, name: str, role: Role, 
             f"{name!r} can only belong to {who.person!r}"
         )
     with _signed(book, who) as (chain, proof, now):
-        return make_in(book.database, chain, name, role, now=now, person=person, proof=proof)
+        return make(chain, name, role, now=now, person=person, proof=proof)
 
 
 def revoke_credential(book: Book, who: UnlockedCredential, name: str) -> Credential:
     """Revoke a credential."""
     _check_admin(who)
     with _signed(book, who) as (chain, proof, now):
-        return revoke_in(book.database, chain, name, proof=proof, now=now)
+        return revoke(chain, name, proof=proof, now=now)
 
 
 def replace_policy(book: Book, who: UnlockedCredential, *, sha256: str, summary: str) -> None:
