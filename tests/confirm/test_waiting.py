@@ -52,19 +52,23 @@ def _wait(service: Serving, request_id: str, seconds: float = 20, name: str = "a
     return reply.json(), time.monotonic()
 
 
-def _until_waiting(service: Serving, count: int = 1) -> None:
+def _count(service: Serving) -> int:
+    """How many clients wait now."""
     assert service.service is not None
+    return sum(map(len, list(service.service.waiting._signals.values())))
+
+
+def _until_waiting(service: Serving, count: int = 1) -> None:
     ends = time.monotonic() + 60
-    while service.service.waiting.count < count:
-        assert time.monotonic() < ends, f"{service.service.waiting.count} of {count} wait"
+    while _count(service) < count:
+        assert time.monotonic() < ends, f"{_count(service)} of {count} wait"
         time.sleep(0.01)
 
 
 def _until_alone(service: Serving) -> None:
-    assert service.service is not None
     ends = time.monotonic() + 60
-    while service.service.waiting.count:
-        assert time.monotonic() < ends, f"{service.service.waiting.count} are left"
+    while _count(service):
+        assert time.monotonic() < ends, f"{_count(service)} are left"
         time.sleep(0.01)
 
 

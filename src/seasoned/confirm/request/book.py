@@ -42,7 +42,7 @@ from seasoned.confirm.request.request import (
     new_id,
     request_bytes,
 )
-from seasoned.confirm.request.row import Seal, need_in, new_request, request_from_row, unsealed, votes_of
+from seasoned.confirm.request.row import Seal, need_in, request_from_row, unsealed, votes_of
 from seasoned.errors import Conflict, Denied, NotFound, Refused, TooMany, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
@@ -226,7 +226,7 @@ class Book:
             chain.append(event, facts | noted, at=now, actor=actor, request_id=request_id)
             if not by_list:
                 self._notify(request_id, "submitted", now)
-            return Submitted(new_request(row, None if by_list else ready.written, need), True)
+            return Submitted(self._request(self._row(request_id)), True)
 
     def decide(
         self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import ipaddress
 import logging
 import signal
@@ -35,7 +34,6 @@ _BACKLOG = 2048
 # Longer than any slow network needs for a few kilobytes.
 _HEAD_SECONDS = 30.0
 _MOST_HEAD_BYTES = 65_536
-_FILES = 16_384
 _SWITCH_SECONDS = 0.0005
 
 
@@ -224,15 +222,9 @@ def run_server(
 ) -> None:
     """Serve until a signal comes or `stopping` is set; `running` is open meanwhile."""
     _open_log(secrecy)
-    _allow_many_connections()
     if is_gateway:
         # Streams must not wait 5 ms for a thread that computes.
         sys.setswitchinterval(_SWITCH_SECONDS)
-    # Loaded modules stay; scanning them at every collection would slow down answers.
-    gc.collect()
-    gc.freeze()
-    # Most objects of a request are freed by reference counting; only cycles wait for the collector.
-    gc.set_threshold(20_000, 20, 100)
     server = _Server(
         uvicorn.Config(
             app,
@@ -279,18 +271,6 @@ def run_server(
 
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
         runner.run(serve_until_stopped())
-
-
-def _allow_many_connections() -> None:
-    """Raise the limit of open files: every waiting client holds one, and 1,024 are soon reached."""
-    try:
-        import resource
-    except ImportError:
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _check_certificate(listen: Listen) -> None:

@@ -17,10 +17,10 @@ from fastapi.security.base import SecurityBase
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-import seasoned
 from seasoned.confirm.notify.notifier import unsent
 from seasoned.confirm.people.credential import (
     CHANNELS,
+    DEFAULT_SECONDS,
     Credential,
     UnlockedCredential,
     authenticate,
@@ -165,7 +165,7 @@ async def unlock_phone(request: HTTPRequest, who: Who, body: PhoneBody) -> answe
     """Let the phone of this person decide for a time."""
     service = service_of(request)
     unlocked = await unlock(service, who, body.passphrase.get_secret_value())
-    until = await service.unlock_phone(unlocked, body.seconds)
+    until = await service.unlock_phone(unlocked, DEFAULT_SECONDS if body.seconds is None else body.seconds)
     return shown_as(answer.PhoneAnswer, who, channels=CHANNELS, expires_at=until)
 
 
@@ -194,7 +194,7 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait
     service = service_of(request)
     checked = check_id(request_id)
     if wait == 0:
-        found = await service.waiting.look(who, checked)
+        found = await service.store.read(lambda book: book.look(who, checked))
     else:
         found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
     return show_request(answer.RequestAnswer, found)
@@ -257,7 +257,7 @@ public = APIRouter(tags=["health"])
 
 @public.get("/health", responses={503: {"model": answer.HealthAnswer, "description": "Restart it, or see its log."}})
 async def health(request: HTTPRequest, reply: Response) -> answer.HealthAnswer:
-    """Whether the service works. Needs no credential, and says more with one."""
+    """Whether the service works. Needs no credential; an admin also sees what has not arrived."""
     service = service_of(request)
     try:
         pending = await service.pending_count()
@@ -274,24 +274,16 @@ async def health(request: HTTPRequest, reply: Response) -> answer.HealthAnswer:
     }
     reply.headers.update(HEADERS)
     reply.status_code = 200 if works else 503
-    who = await _recognised(request) if works else None
-    if who is not None:
-        shown |= {
-            "version": seasoned.__version__,
-            "database": "postgres" if service.config.database_url else "sqlite",
-            "waiting": service.waiting.count,
-            "single_operator": service.policy.gives_up(),
-        }
-    if who is not None and who.role == "admin":
+    if works and await _is_admin(request):
         shown["unsent"] = await service.store.read(_unsent)
     return shown
 
 
-async def _recognised(request: HTTPRequest) -> Credential | None:
+async def _is_admin(request: HTTPRequest) -> bool:
     try:
-        return await authenticated(request)
+        return (await authenticated(request)).role == "admin"
     except (Denied, CannotDo):
-        return None
+        return False
 
 
 def _unsent(book: Book) -> list[dict[str, object]]:

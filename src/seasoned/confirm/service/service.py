@@ -100,11 +100,10 @@ class ConfirmService:
         """A book on a new connection, for a thread that is not one of the store threads."""
         return self.make_book(open_database(self.config, durable=True))
 
-    async def unlock_phone(self, who: UnlockedCredential, seconds: float | None = None) -> float:
+    async def unlock_phone(self, who: UnlockedCredential, seconds: float = DEFAULT_SECONDS) -> float:
         """Let the phone of a person decide for a time; returns until when."""
-        lasting = DEFAULT_SECONDS if seconds is None else seconds
         return await self.store.write(
-            lambda book: self.phones.add(book.database, who, now=self.clock(), seconds=lasting)
+            lambda book: self.phones.add(book.database, who, now=self.clock(), seconds=seconds)
         )
 
     @asynccontextmanager

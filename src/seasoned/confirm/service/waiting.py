@@ -125,11 +125,6 @@ class Waiters:
         self._stopping = asyncio.Event()
         self._seq = 0
 
-    @property
-    def count(self) -> int:
-        """How many clients wait now."""
-        return sum(map(len, self._signals.values()))
-
     @contextmanager
     def listen(self, request_id: str | None = None) -> Iterator[ChangeSignal]:
         """A signal for one request, or for all; it says that something changed, not what."""
@@ -148,10 +143,6 @@ class Waiters:
             for signal in self._signals.get(waiting, ()):
                 signal.set()
 
-    async def look(self, who: Credential, request_id: str) -> Request:
-        """The request as it is now."""
-        return await self._store.read(lambda book: book.look(who, request_id))
-
     async def until_resolved(
         self, who: Credential, request_id: str, seconds: float, gone: Callable[[], Awaitable[None]]
     ) -> Request:
@@ -164,7 +155,7 @@ class Waiters:
             leaving.add_done_callback(lambda _: signal.set())
             try:
                 while True:
-                    found = await self.look(who, request_id)
+                    found = await self._store.read(lambda book: book.look(who, request_id))
                     is_over = clock() >= ends or leaving.done() or signal.is_stopping
                     if found.is_resolved or is_over:
                         return found
