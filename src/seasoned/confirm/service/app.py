@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import seasoned
 from seasoned.confirm.incoming import TooLarge, TooSlow
@@ -43,7 +40,6 @@ _NAMED = re.compile(
     r"(?:an )?'?(action|description|details|requester|session_key|reason|digest|limit|status|Content-Type)\b"
 )
 _log = logging.getLogger("seasoned.confirm")
-_access = logging.getLogger("seasoned.confirm.access")
 
 
 def create_app(service: ConfirmService) -> FastAPI:
@@ -69,14 +65,6 @@ def create_app(service: ConfirmService) -> FastAPI:
     return app
 
 
-def describe() -> dict[str, Any]:
-    """The OpenAPI document, without a service."""
-    app = FastAPI(title=_TITLE, version=seasoned.__version__, description=_DESCRIPTION)
-    for router in (routes.router, routes.public):
-        app.include_router(router)
-    return app.openapi()
-
-
 def attach(app: FastAPI, service: ConfirmService) -> None:
     """Add the service to an application, which must also run `service.running()`."""
     app.state.confirm = service
@@ -88,7 +76,6 @@ def attach(app: FastAPI, service: ConfirmService) -> None:
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(ClientDisconnect, _on_gone)
     app.add_exception_handler(Exception, _on_unexpected)
-    app.add_middleware(_LogAnswers)
 
 
 def status_of(error: SeasonedError) -> int:
@@ -143,31 +130,3 @@ async def _on_gone(_: Request, __: Exception) -> Response:
 
 async def _on_unexpected(_: Request, __: Exception) -> Response:
     return error_answer(500, "Unexpected error: see the service's log.")
-
-
-class _LogAnswers:
-    """Logs a line about every answer, without addresses, queries or tokens."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun = time.perf_counter()
-        status = 500
-
-        async def sent(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, sent)
-        finally:
-            route = getattr(scope.get("route"), "path", None) or "-"
-            name = getattr(scope.get("state", {}).get("who"), "name", "-")
-            took = 1e3 * (time.perf_counter() - begun)
-            _access.info("%s %s %d %.1f ms %s", scope["method"], route, status, took, name)
