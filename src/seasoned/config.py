@@ -104,11 +104,9 @@ class Config(msgspec.Struct, frozen=True):
     # Where the confirmation service listens (SEASONED_CONFIRM_URL).
     confirm_url: str | None = None
     telegram_url: str = "https://api.telegram.org"
-    telegram_chat: str | None = None  # the chat that confirmations and scheduled answers go to
+    telegram_chat: str | None = None  # the chat that scheduled answers go to
     discord_url: str = "https://discord.com/api/v10"
     discord_channel: str | None = None
-    # The key with which Discord signs a pressed button; the application's page shows it.
-    discord_public_key: str | None = None
     webhook_url: str | None = None
     # The mail server for scheduled answers: `smtp://user@host:587`; its password is the secret `smtp_password`.
     smtp_url: str | None = None

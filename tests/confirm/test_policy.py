@@ -185,11 +185,11 @@ def test_no_text_makes_reading_fail_in_another_way(text: str) -> None:
         assert str(FILE) in str(error)
 
 
-def test_a_channel_takes_what_it_leaves_out_from_the_configuration(tmp_path: Path) -> None:
-    policy = read_policy("[channel.telegram]", file=FILE)
-    config = Config(home=tmp_path, telegram_chat="42")
+def test_a_channel_without_a_token_or_an_address_is_refused(tmp_path: Path) -> None:
+    policy = read_policy('[channel.telegram]\nto = "42"', file=FILE)
+    config = Config(home=tmp_path)
     assert load_channels(policy, config, {"SEASONED_TELEGRAM_TOKEN": "1:x"})["telegram"].to == "42"
     with pytest.raises(UsageError, match=r"lacks a token \(`token_file`, or the secret 'telegram_token'\)"):
         load_channels(policy, config, {})
-    with pytest.raises(UsageError, match=r"lacks an address \(`to`\)"):
-        load_channels(policy, Config(home=tmp_path), {"SEASONED_TELEGRAM_TOKEN": "1:x"})
+    with pytest.raises(UsageError, match=r"channel\.telegram: object missing required field to"):
+        read_policy("[channel.telegram]", file=FILE)

@@ -96,12 +96,10 @@ class Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A way to reach people, and which of them may decide over it."""
 
     kind: ChannelKind
-    # The chat (Telegram), the channel (Discord) or the URL (webhook); by default the one in the configuration.
-    to: str = ""
+    # The chat (Telegram), the channel (Discord) or the URL (webhook).
+    to: _Text
     # The file with the bot's token or the webhook's secret; by default the configured secret. Never in the policy.
     token_file: Path | None = None
-    # The API's address, for a server of your own.
-    api_url: str | None = None
     # Discord: the key that it signs button presses with.
     public_key: str | None = None
     # Ids of people on this channel, with the names of their approver credentials. Only they decide.

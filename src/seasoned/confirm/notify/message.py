@@ -57,29 +57,23 @@ def load_channels(
 
 
 def _load(name: str, channel: Channel, config: Config, environment: Mapping[str, str] | None) -> ConfiguredChannel:
-    usual = {
-        "telegram": (config.telegram_chat, config.telegram_url),
-        "discord": (config.discord_channel, config.discord_url),
-        "webhook": (config.webhook_url, ""),
-    }
-    usual_to, usual_url = usual[channel.kind]
-    to = channel.to or usual_to or ""
     token = _read(channel.token_file) or secret(_TOKENS[channel.kind], config.home, environment)
-    if not to or not token:
-        missing = "an address (`to`)" if not to else f"a token (`token_file`, or the secret {_TOKENS[channel.kind]!r})"
-        raise UsageError(f"channel {name!r} of the policy lacks {missing}; add it, or remove the channel.")
-    if channel.kind == "discord":
-        # Discord signs with a key pair: the key that checks its calls is public, so it may be in the policy.
-        incoming_secret = channel.public_key or config.discord_public_key or ""
-    else:
-        incoming_secret = secret("hook_secret", config.home, environment) or ""
+    if not token:
+        raise UsageError(
+            f"channel {name!r} of the policy lacks a token (`token_file`, or the secret {_TOKENS[channel.kind]!r}); "
+            "add it, or remove the channel."
+        )
+    apis = {"telegram": config.telegram_url, "discord": config.discord_url}
+    # Discord signs with a key pair: the key that checks its calls is public, so it may be in the policy.
+    is_discord = channel.kind == "discord"
+    incoming = channel.public_key if is_discord else secret("hook_secret", config.home, environment)
     return ConfiguredChannel(
         name=name,
         kind=channel.kind,
-        to=to,
-        url=to if channel.kind == "webhook" else (channel.api_url or usual_url).rstrip("/"),
+        to=channel.to,
+        url=channel.to if channel.kind == "webhook" else apis[channel.kind].rstrip("/"),
         token=token,
-        incoming_secret=incoming_secret,
+        incoming_secret=incoming or "",
         people=dict(channel.people),
     )
 
