@@ -55,24 +55,19 @@ _MOST_INCOMING_BYTES = 256_000
 _log = logging.getLogger("seasoned.confirm")
 
 
-class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a delivery is tried, and how long to wait in between."""
-
-    # Then it is given up, and its last error is kept and shown.
-    attempts: int = 12
-    first_seconds: float = 2.0
-    most_seconds: float = 300.0
-    # How long a claimed row belongs to one sender; after a crash another one takes it. Longer than any attempt lasts.
-    lease_seconds: float = 60.0
-
-    def wait_seconds(self, attempts: int, asked: float = 0.0) -> float:
-        """How long to wait after so many attempts: doubled each time, and at least what the receiver asks for."""
-        # Bounded, since a float overflows after a thousand doublings.
-        doubled = self.first_seconds * 2.0 ** min(attempts - 1, 60)
-        return max(min(doubled, self.most_seconds), asked)
+# A delivery is tried so often; then it is given up, and its last error is kept and shown.
+ATTEMPTS = 12
+_FIRST_SECONDS = 2.0
+_MOST_SECONDS = 300.0
+# How long a claimed row belongs to one sender; after a crash another one takes it. Longer than an attempt lasts.
+LEASE_SECONDS = 60.0
 
 
-DEFAULT_RETRIES = RetryPolicy()
+def wait_seconds(attempts: int, asked: float = 0.0) -> float:
+    """How long to wait after so many attempts: doubled each time, and at least what the receiver asks for."""
+    # Bounded, since a float overflows after a thousand doublings.
+    doubled = _FIRST_SECONDS * 2.0 ** min(attempts - 1, 60)
+    return max(min(doubled, _MOST_SECONDS), asked)
 
 
 class UnsentNotification(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,11 +84,11 @@ class UnsentNotification(msgspec.Struct, frozen=True, kw_only=True):
     is_given_up: bool
 
 
-def unsent(database: Database, *, limit: int = 50, retries: RetryPolicy = DEFAULT_RETRIES) -> list[UnsentNotification]:
+def unsent(database: Database, *, limit: int) -> list[UnsentNotification]:
     """Notifications that have not arrived, newest first, including those that were given up."""
     names = [name for name in UnsentNotification.__struct_fields__ if name != "is_given_up"]
     return [
-        UnsentNotification(**{name: row[name] for name in names}, is_given_up=row["attempts"] >= retries.attempts)
+        UnsentNotification(**{name: row[name] for name in names}, is_given_up=row["attempts"] >= ATTEMPTS)
         for row in database.rows("notify.unsent", {"limit": limit})
     ]
 
@@ -104,12 +99,11 @@ class Outbox:
     No transaction is open while it waits for the receiver.
     """
 
-    def __init__(self, book: Book, sender: ChannelSender, *, retries: RetryPolicy = DEFAULT_RETRIES) -> None:
+    def __init__(self, book: Book, sender: ChannelSender) -> None:
         self._book = book
         self._database = book.database
         self._channel = sender.channel.name
         self._sender = sender
-        self._retries = retries
 
     def send_due(self) -> int:
         """Try every row that is due now, once. Returns the number of attempts."""
@@ -122,10 +116,10 @@ class Outbox:
     def _claim(self) -> DatabaseRow | None:
         """Take one row. Its next time is moved by the lease, so no other sender sees it before."""
         now = self._book.clock()
-        key = {"channel": self._channel, "most": self._retries.attempts}
+        key = {"channel": self._channel, "most": ATTEMPTS}
         with self._database.write():
             # Counts the attempt as well: a row that kills its sender every time is given up in the end.
-            return self._database.row("notify.claim", {**key, "now": now, "until": now + self._retries.lease_seconds})
+            return self._database.row("notify.claim", {**key, "now": now, "until": now + LEASE_SECONDS})
 
     def _try(self, row: DatabaseRow) -> None:
         try:
@@ -136,12 +130,12 @@ class Outbox:
         self._run("notify.sent", {"id": row["id"], "sent_at": self._book.clock(), "note": note})
 
     def _keep_failure(self, row: DatabaseRow, error: NotSent) -> None:
-        attempts, most = row["attempts"], self._retries.attempts
-        wait = self._retries.wait_seconds(attempts, error.wait_seconds)
+        attempts = row["attempts"]
+        wait = wait_seconds(attempts, error.wait_seconds)
         reason = self._book.redactor.text(str(error))[:_MOST_ERROR]
         values = {"next_at": self._book.clock() + wait, "last_error": reason, "is_final": int(error.is_final)}
-        self._run("notify.failed", {"id": row["id"], "attempts": attempts, "most": most, **values})
-        what_next = "given up" if error.is_final or attempts >= most else f"trying again in {wait:g} s"
+        self._run("notify.failed", {"id": row["id"], "attempts": attempts, "most": ATTEMPTS, **values})
+        what_next = "given up" if error.is_final or attempts >= ATTEMPTS else f"trying again in {wait:g} s"
         _log.warning("channel %r, request %r: %s (%s)", self._channel, row["request_id"], reason, what_next)
 
     def _deliver(self, row: DatabaseRow) -> str | None:
@@ -211,16 +205,9 @@ def make_sender(channel: ConfiguredChannel, client: httpx2.Client, clock: Callab
 class Notifier:
     """The threads that send notifications, and ask Telegram for answers."""
 
-    def __init__(
-        self,
-        open_book: Callable[[], Book],
-        channels: Mapping[str, ConfiguredChannel],
-        *,
-        retries: RetryPolicy = DEFAULT_RETRIES,
-    ) -> None:
+    def __init__(self, open_book: Callable[[], Book], channels: Mapping[str, ConfiguredChannel]) -> None:
         self._open_book = open_book
         self.channels = channels
-        self._retries = retries
         self._stop = threading.Event()
         self._wakers: list[threading.Event] = []
         self._threads: list[threading.Thread] = []
@@ -277,7 +264,7 @@ class Notifier:
         book = self._open_book()
         try:
             with open_client() as client:
-                outbox = Outbox(book, make_sender(channel, client, book.clock), retries=self._retries)
+                outbox = Outbox(book, make_sender(channel, client, book.clock))
                 while not stop.is_set():
                     # Cleared first: a row that is written while others are sent sets it again.
                     waker.clear()
