@@ -38,7 +38,6 @@ from seasoned.confirm.request.request import (
     canonical,
     check_text,
     digest_of,
-    finite_number,
     new_id,
     request_bytes,
 )
@@ -62,20 +61,13 @@ BATCH = 100
 class _PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A submission that was checked, redacted and hashed; only the store can still refuse it."""
 
-    # The credential that asks; the digest contains its name.
-    who: Credential
-    action: str
-    # The exact key; `shown` has the redacted one.
-    session_key: str
-    timeout_seconds: float | None
     # The canonical bytes that the digest is made of.
     written: bytes
-    digest: str
-    # Description, label and session key without secrets.
-    shown: dict[str, str]
+    need: Finding | None
+    # What the audit says too: action and digest, and description, label and session key without secrets.
+    facts: dict[str, str]
     # The details without secrets, in JSON.
     details: str
-    need: Finding | None
     idempotency_hash: str | None
 
 
@@ -96,19 +88,16 @@ def _prepare(asked: NewRequest, who: Credential, redactor: Redactor) -> _Prepare
         requester=who.name,
     )
     return _PreparedRequest(
-        who=who,
-        action=action,
-        session_key=asked.session_key,
-        timeout_seconds=finite_number(asked.timeout_seconds),
         written=written,
-        digest=digest_of(written),
-        shown={
+        need=need_in(asked.details),
+        facts={
+            "action": action,
+            "digest": digest_of(written),
             "description": redactor.text(asked.description),
             "label": redactor.text(asked.label),
             "session_key": redactor.text(asked.session_key),
         },
         details=msgspec.json.encode(redactor.value(asked.details)).decode(),
-        need=need_in(asked.details),
         idempotency_hash=None if key is None else sha256(key.encode()).hexdigest(),
     )
 
@@ -180,28 +169,26 @@ class Book:
         with another content: Conflict.
         """
         ready = _prepare(asked, who, self.redactor)
-        need = ready.need
+        action, need = ready.facts["action"], ready.need
         with writing(self.database) as chain:
             # After the lock was obtained, so that the times in the audit follow its order.
             now = self._now()
-            who = self._requester(ready.who)
+            who = self._requester(who)
             if (again := self._submitted_before(who, ready)) is not None:
                 return Submitted(again, False)
             # An allow-listed action must not carry a command that needs one of the ten.
-            by_list = need is None and self.policy.allows(ready.action, ready.session_key, now)
+            by_list = need is None and self.policy.allows(action, asked.session_key, now)
             if not by_list:
                 # The limits keep the questions to people few; an allow-listed request asks no one.
-                _check_rate(self.database, self.policy, who, ready.action, now)
+                _check_rate(self.database, self.policy, who, action, now)
             request_id = new_id()
-            timeout = self.policy.timeout_seconds(ready.action, ready.timeout_seconds)
+            timeout = self.policy.timeout_seconds(action, asked.timeout_seconds)
             facts = {
-                **ready.shown,
-                "action": ready.action,
-                "digest": ready.digest,
+                **ready.facts,
                 "timeout_seconds": timeout,
                 "expires_at": now + timeout,
                 "redeem_before": now + self.policy.redeem_seconds if by_list else None,
-                "quorum": self.policy.quorum(ready.action),
+                "quorum": self.policy.quorum(action),
             }
             row = {
                 **facts,
@@ -393,7 +380,7 @@ class Book:
         row = self.database.row("confirm.request_by_idempotency", key)
         if row is None:
             return None
-        if row["digest"] != ready.digest:
+        if row["digest"] != ready.facts["digest"]:
             raise Conflict(
                 f"this idempotency key belongs to request {row['id']!r}, which asks for something else: use a new key",
                 status=row["status"],
