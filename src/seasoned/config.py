@@ -101,14 +101,12 @@ class Config(msgspec.Struct, frozen=True):
     # Whether a review may change skills that a person wrote.
     review_allow_person_skills: bool = False
     review_model: str | None = None  # another, cheaper model for reviews; it is given a digest
-    # Where the confirmation service listens, also `unix:/run/seasoned.sock` (SEASONED_CONFIRM_URL).
+    # Where the confirmation service listens (SEASONED_CONFIRM_URL).
     confirm_url: str | None = None
     telegram_url: str = "https://api.telegram.org"
-    telegram_chat: str | None = None  # the chat that confirmations and scheduled answers go to
+    telegram_chat: str | None = None  # the chat that scheduled answers go to
     discord_url: str = "https://discord.com/api/v10"
     discord_channel: str | None = None
-    # The key with which Discord signs a pressed button; the application's page shows it.
-    discord_public_key: str | None = None
     webhook_url: str | None = None
     # The mail server for scheduled answers: `smtp://user@host:587`; its password is the secret `smtp_password`.
     smtp_url: str | None = None

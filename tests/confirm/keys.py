@@ -5,24 +5,25 @@ from __future__ import annotations
 from argon2 import PasswordHasher
 
 from seasoned.confirm.audit.chain import writing
+from seasoned.confirm.people import credential
 from seasoned.confirm.people.credential import (
     DEFAULT_SECONDS,
     TERMINAL,
     Credential,
     Proof,
     Role,
+    SealedKey,
     UnlockedCredential,
     UnlockedPhones,
     authenticate_passphrase,
     find,
-    make_in,
     new_key,
-    revoke_in,
     unlocked,
 )
 from seasoned.errors import NotFound
 from seasoned.store import Database
 
+UNPROVEN = Proof(TERMINAL)
 WORDS = "four words are enough"
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Weak on purpose: the real parameters take a quarter of a second for each passphrase."""
@@ -43,15 +44,35 @@ def make_person(
         # An agent belongs to the person who makes it.
         by = as_unlocked(make_person(database, f"{name}-owner", "approver", now=now, person=person or name, by=by)[0])
     proof = Proof(TERMINAL) if by is None else Proof(by.name, by.key)
-    with writing(database) as chain:
-        made, token = make_in(database, chain, name, role, now=now, person=person, proof=proof, key=stored)
+    made, token = make(database, name, role, now=now, person=person, proof=proof, key=stored)
     return (made if key is None else unlocked(made, key)), token
+
+
+def make(
+    database: Database,
+    name: str,
+    role: Role,
+    *,
+    now: float,
+    person: str | None = None,
+    proof: Proof = UNPROVEN,
+    key: SealedKey | None = None,
+) -> tuple[Credential, str]:
+    """A credential and its token, in a transaction of its own."""
+    with writing(database) as chain:
+        return credential.make(chain, name, role, now=now, person=person, proof=proof, key=key)
+
+
+def revoke(database: Database, name: str, *, now: float) -> Credential:
+    """Revoke a credential without a signature."""
+    with writing(database) as chain:
+        return credential.revoke(chain, name, proof=UNPROVEN, now=now)
 
 
 def revoke_as(database: Database, name: str, *, by: UnlockedCredential, now: float) -> None:
     """Revoke a credential with an admin's signature."""
     with writing(database) as chain:
-        revoke_in(database, chain, name, proof=Proof(by.name, by.key), now=now)
+        credential.revoke(chain, name, proof=Proof(by.name, by.key), now=now)
 
 
 def as_unlocked(who: Credential) -> UnlockedCredential:

@@ -46,8 +46,6 @@ class Mood:
     wait_seconds: float = 0.0
     drops: bool = False
     """It hangs up without a word."""
-    drips: float = 0.0
-    """It sends one byte at a time, so many seconds apart."""
 
 
 def limited(seconds: float) -> Mood:
@@ -273,14 +271,7 @@ def _server(side: OtherSide) -> ThreadingHTTPServer:
             for name, value in mood.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            if not mood.drips:
-                self.wfile.write(mood.body)
-                return
-            for byte in mood.body:
-                self.wfile.write(bytes([byte]))
-                self.wfile.flush()
-                if side.is_closing.wait(mood.drips):
-                    return
+            self.wfile.write(mood.body)
 
         def log_message(self, *_: object) -> None:
             pass

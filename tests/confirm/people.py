@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from seasoned.config import Config
 from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.message import ConfiguredChannel
-from seasoned.confirm.notify.notifier import Outbox, RequestDelivery, RetryPolicy, incoming_router, make_sender, unsent
+from seasoned.confirm.notify.notifier import Outbox, incoming_router, make_sender, unsent
 from seasoned.confirm.people.credential import MOST_SECONDS, Credential, UnlockedPhones, find
 from seasoned.confirm.policy import ActionRule, Channel, Policy
 from seasoned.confirm.request.book import Book
@@ -30,7 +30,6 @@ NOW = 1_790_000_000.0
 MIRA, NOOR, STRANGER = "4711", "4712", "4713"
 PEOPLE = {MIRA: "mira", NOOR: "noor"}
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-QUICK = RetryPolicy(attempts=4, first_seconds=2.0, most_seconds=10.0, lease_seconds=30.0)
 
 
 class Clock:
@@ -81,13 +80,9 @@ class Notified:
     def look(self, request: Request) -> Request:
         return self.book.look(self.mira, request.id)
 
-    def outbox(
-        self, name: str, client: httpx2.Client, *, retries: RetryPolicy = QUICK, book: Book | None = None
-    ) -> Outbox:
+    def outbox(self, name: str, client: httpx2.Client, *, book: Book | None = None) -> Outbox:
         book = book or self.book
-        sender = make_sender(self.channels[name], client, clock=self.clock)
-        delivery = RequestDelivery(book, sender)
-        return Outbox(book.database, name, delivery.deliver, redactor=book.redactor, clock=self.clock, retries=retries)
+        return Outbox(book, make_sender(self.channels[name], client, book.clock))
 
     def send_due(self, name: str, **more: Any) -> int:
         """One round of sending."""

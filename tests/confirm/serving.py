@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,6 @@ class Serving:
     home: Path
     config: Config
     tokens: dict[str, str]
-    addresses: list[str] = field(default_factory=list)
     service: ConfirmService | None = None
     """The service itself, where it runs in a thread of this process."""
     process: subprocess.Popen[str] | None = None
@@ -105,8 +103,8 @@ def serving(
         return
     listen = listen or Listen(port=0)
     service = ConfirmService(config, policy=policy, clock=clock)
-    with running(service, listen, create=create) as addresses:
-        yield Serving(addresses[0], home, config, tokens, addresses, service)
+    with running(service, listen, create=create) as url:
+        yield Serving(url, home, config, tokens, service)
 
 
 @contextmanager
@@ -115,14 +113,14 @@ def running(
     listen: Listen,
     *,
     create: Callable[[ConfirmService], FastAPI] = create_app,
-) -> Iterator[list[str]]:
-    """A service in a thread; its addresses."""
+) -> Iterator[str]:
+    """A service in a thread; its address."""
     addresses: list[str] = []
     problems: list[BaseException] = []
     started, stopping = threading.Event(), threading.Event()
 
-    def ready(found: Any) -> None:
-        addresses.extend(found)
+    def ready(found: str) -> None:
+        addresses.append(found)
         started.set()
 
     def run() -> None:
@@ -137,7 +135,7 @@ def running(
     assert started.wait(_START_SECONDS), "the service did not start"
     try:
         if not problems:
-            yield addresses
+            yield addresses[0]
     finally:
         stopping.set()
         thread.join(_START_SECONDS)
@@ -147,7 +145,7 @@ def running(
 
 
 def start_process(config: Config) -> subprocess.Popen[str]:
-    """The service in a process of its own, which prints its addresses as one line of JSON."""
+    """The service in a process of its own, which prints its address."""
     return subprocess.Popen(
         [sys.executable, "-m", "tests.confirm.serving", str(config.home), config.database_url or ""],
         stdout=subprocess.PIPE,
@@ -162,8 +160,8 @@ def _in_process(config: Config, tokens: dict[str, str]) -> Iterator[Serving]:
     process = start_process(config)
     assert process.stdout is not None
     try:
-        addresses = json.loads(process.stdout.readline())
-        yield Serving(addresses[0], config.home, config, tokens, addresses, process=process)
+        url = process.stdout.readline().strip()
+        yield Serving(url, config.home, config, tokens, process=process)
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
@@ -172,15 +170,15 @@ def _in_process(config: Config, tokens: dict[str, str]) -> Iterator[Serving]:
 
 
 def main(home: str, database_url: str = "") -> None:
-    """The service in a process of its own: it prints its addresses and runs until it is told to stop."""
+    """The service in a process of its own: it prints its address and runs until it is told to stop."""
     config = Config(home=Path(home), database_url=database_url or None)
     policy = load_policy(config.home / "policy.toml")
     service = ConfirmService(config, policy=policy)
     serve(create_app(service), service, Listen(port=0), ready=_announce)
 
 
-def _announce(found: Sequence[str]) -> None:
-    print(json.dumps(list(found)), flush=True)  # noqa: T201
+def _announce(found: str) -> None:
+    print(found, flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from seasoned.confirm.people.credential import Credential, revoke
+from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, new_id
 from seasoned.confirm.request.row import Seal
 from seasoned.errors import CannotDo, Conflict, Refused, TooMany
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, START, TWO, Scene
+from tests.confirm.keys import revoke
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 ALLOW = '[[allow]]\naction = "send_email"\n[[allow]]\naction = "tidy_up"\nsession = "s-1"\n'
@@ -147,7 +148,7 @@ def test_a_revoked_credential_cannot_act_and_its_votes_stand(any_database: Datab
     scene = Scene(any_database, TWO)
     request = scene.ask()
     scene.approve(request)
-    revoke(any_database, "anna", by="ben", now=scene.clock())
+    revoke(any_database, "anna", now=scene.clock())
     for act in (
         lambda: scene.book.decide(scene.anna, request.id, approve=False),
         lambda: scene.book.look(scene.anna, request.id),

@@ -112,13 +112,6 @@ def test_an_allow_listed_action_is_granted_without_a_person_and_redeemed_all_the
     assert (found["status"], found["redeemed_at"]) == ("auto_approved", grant.redeemed_at)
 
 
-def test_a_unix_socket_serves_as_well(tmp_path: Path) -> None:
-    place = tmp_path / "s.sock"
-    with serving(tmp_path / "home", policy=Policy(), listen=Listen(port=0, socket=place)) as found:
-        client = ConfirmClient(f"unix:{place}", found.tokens["agent"])
-        assert client.confirm("delete_data", "Delete", on_submitted=deciding(found, "approve")).id
-
-
 def test_waiting_outlasts_a_restart_of_the_service(tmp_path: Path) -> None:
     """The request is in the store: another process on the same port goes on with it."""
     from seasoned.confirm.service import ConfirmService
@@ -217,7 +210,8 @@ def test_an_address_that_would_betray_the_token_is_refused() -> None:
             ConfirmClient(url, "ssn_agent_x")
 
     check_each(
-        ["http://example.org:7327", "ftp://127.0.0.1", "http://a:b@127.0.0.1", "unix:", "http://127.0.0.1:x", ""], check
+        ["http://example.org:7327", "ftp://127.0.0.1", "http://a:b@127.0.0.1", "unix:/x", "http://127.0.0.1:x", ""],
+        check,
     )
 
 

@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.confirm.notify.message import compose
-from seasoned.confirm.people.change import add_allowed
 from seasoned.confirm.request.row import need_in
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, Scene
-from tests.confirm.keys import first_admin_of
 from tests.each_case import check_each
 
 ALLOW = '[[allow]]\naction = "send_email"\n'
@@ -64,13 +62,6 @@ def test_what_needs_nobody_is_still_approved_by_the_allow_list(any_database: Dat
         assert scene.ask("send_email", details=details).status == "auto_approved"
 
     check_each(HARMLESS, check)
-
-
-def test_a_stored_allow_rule_does_not_help_either(any_database: Database) -> None:
-    scene = Scene(any_database)
-    add_allowed(scene.book, first_admin_of(any_database, now=scene.clock()), "send_email")
-    assert scene.ask("send_email").status == "auto_approved"
-    assert scene.ask("send_email", details={"command": "dropdb shop"}).status == "pending"
 
 
 def test_people_are_warned_in_chats(any_database: Database) -> None:

@@ -173,7 +173,7 @@ def test_a_malformed_interaction_fails_closed(discord: DiscordServer, scene: Not
             b'{"id": "1", "type": 3}',
             b'{"id": "1", "type": 99}',
             b'{"id": 1, "type": 3}',
-            b'{"type": 1}',
+            b'{"type": "1"}',
             b'{"id": "\\u0000", "type": 3, "channel_id": "880088", "data": {"custom_id": "approve:x"}}',
         ],
         check,

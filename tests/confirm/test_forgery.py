@@ -12,22 +12,21 @@ import pytest
 
 from seasoned.confirm.audit.chain import AuditHead, SigningKey, entries_of_request, newest_entries, writing
 from seasoned.confirm.audit.verify import check_heads, full_head, verify
-from seasoned.confirm.people.change import add_allowed, first_admin, make_credential, replace_policy
+from seasoned.confirm.people.change import first_admin, make_credential, replace_policy, revoke_credential
 from seasoned.confirm.people.credential import (
     Credential,
     authenticate_passphrase,
-    make,
     new_key,
     set_passphrase,
     unlocked,
     without_key,
 )
-from seasoned.confirm.policy import check_agreed
+from seasoned.confirm.policy import Policy, check_agreed
 from seasoned.confirm.request.request import NewRequest, Request
 from seasoned.errors import CannotDo, Denied, Refused, TooMany
 from seasoned.store import Database
 from tests.confirm.books import START, Scene, raw, without_guards
-from tests.confirm.keys import QUICK, as_unlocked, first_admin_of
+from tests.confirm.keys import QUICK, as_unlocked, first_admin_of, make
 from tests.each_case import check_each
 
 MINE = "words of the agent"
@@ -46,12 +45,12 @@ class Forger:
         self.redeem(self.done)
         self.head = full_head(database, now=START)
         assert verify(database).ok and check_heads(database, [self.head]).ok
-        without_guards(database, "credential", "request", "vote", "audit", "audit_head", "allowed")
+        without_guards(database, "credential", "request", "vote", "audit", "audit_head")
 
     def redeem(self, request: Request) -> None:
         self.scene.book.redeem(self.scene.agent, request.id, digest=request.digest)
 
-    def vote_by_hand(self, request: Request, key: SigningKey | None = None) -> None:
+    def vote_by_hand(self, request: Request, key: SigningKey | None = None, *, lasts: float = 300) -> None:
         """What approving writes, without the library's checks."""
         anna, at = self.scene.anna, self.scene.clock()
         cast = {"request_id": request.id, "voter": anna.id, "voter_name": "anna", "role": "approver", "via": "page"}
@@ -61,8 +60,8 @@ class Forger:
             document = {**facts, "approve": True, "digest": request.digest}
             chain.append("voted", document, at=at, actor="anna", request_id=request.id, via="page", signer=key)
             ends = {"id": request.id, "status": "approved", "now": at, "resolved_by": "anna", "reason": ""}
-            self.database.rows("confirm.resolve", {**ends, "redeem_before": at + 300})
-            outcome = {"reason": "", "redeem_before": at + 300}
+            self.database.rows("confirm.resolve", {**ends, "redeem_before": at + lasts})
+            outcome = {"reason": "", "redeem_before": at + lasts}
             chain.append("approved", outcome, at=at, actor="anna", request_id=request.id, via="page")
 
     def named(self) -> str:
@@ -133,10 +132,10 @@ def test_direct_calls_of_the_library_give_no_power(forger: Forger) -> None:
             lambda: scene.book.decide(without_key(scene.anna), request.id, approve=True),
             lambda: scene.book.decide(unlocked(without_key(scene.anna), mine), request.id, approve=True),
             lambda: scene.book.decide(as_unlocked(make_admin(database)), request.id, approve=True),
-            lambda: set_passphrase(database, scene.anna, MINE, by=None, now=START, hasher=QUICK),
+            lambda: set_passphrase(database, scene.anna, MINE, by=unlocked(scene.anna, mine), now=START, hasher=QUICK),
             lambda: set_passphrase(database, scene.anna, MINE, by=as_unlocked(scene.ben), now=START, hasher=QUICK),
-            lambda: add_allowed(scene.book, as_unlocked(scene.anna), "send_email"),
-            lambda: add_allowed(scene.book, unlocked(without_key(forger.boss), mine), "send_email"),
+            lambda: revoke_credential(scene.book, as_unlocked(scene.anna), "ben"),
+            lambda: revoke_credential(scene.book, unlocked(without_key(forger.boss), mine), "ben"),
         ],
         refused,
     )
@@ -157,7 +156,6 @@ def test_rows_that_are_added_to_the_audit_give_no_power(forger: Forger) -> None:
     rows: list[tuple[str, dict[str, Any]]] = [
         ("passphrase_set", {"name": "anna", "public": mine.public, "sealed": SHA}),
         ("policy_replaced", {"sha256": SHA, "summary": ""}),
-        ("allow_added", {"id": "1", "action": "send_email", "session_key": None, "expires_at": None}),
         ("credential_made", {"name": "eve", "role": "approver", "person": "eve", "token": SHA, "public": mine.public}),
         ("credential_made", {"name": "bot", "role": "agent", "person": "ghost", "token": SHA}),
         ("credential_revoked", {"name": "boss", "role": "admin"}),
@@ -167,8 +165,6 @@ def test_rows_that_are_added_to_the_audit_give_no_power(forger: Forger) -> None:
     for event, facts in rows:
         with writing(database) as chain:
             chain.append(event, facts, at=START, actor="anna", signer=mine)
-    raw(database, "INSERT INTO allowed VALUES ('1', 'send_email', NULL, NULL, 1, 'boss')")
-    assert scene.ask("send_email").status == "pending"
     request = scene.ask()
     with pytest.raises(Refused, match="not the one in the audit"):
         scene.book.decide(unlocked(scene.anna, mine), request.id, approve=True)
@@ -194,7 +190,7 @@ def by_force(database: Database, statement: str, params: tuple[Any, ...] = ()) -
     raw(database, "PRAGMA foreign_keys = ON" if is_sqlite else "SET session_replication_role = origin")
 
 
-def test_what_tables_say_about_people_and_rules_is_compared(forger: Forger) -> None:
+def test_what_tables_say_about_people_is_compared(forger: Forger) -> None:
     scene, database = forger.scene, forger.database
     request = scene.ask()
     scene.approve(request)
@@ -210,18 +206,23 @@ def test_what_tables_say_about_people_and_rules_is_compared(forger: Forger) -> N
             forger.redeem(request)
         assert reason in forger.named(), statement
         by_force(database, f"UPDATE credential SET {column} = ? WHERE name = ?", (before["kept"], name))
-    add_allowed(scene.book, forger.boss, "tidy_up")
-    raw(database, "UPDATE allowed SET action = 'send_money'")
-    assert scene.ask("send_money").status == "pending"
-    raw(database, "INSERT INTO allowed VALUES ('9', 'send_fax', NULL, NULL, 1, 'boss')")
-    assert scene.ask("send_fax").status == "pending"
+
+
+def test_what_no_rule_allows_any_longer_is_not_redeemed_without_a_person(any_database: Database) -> None:
+    scene = Scene(any_database, '[[allow]]\naction = "send_email"\n')
+    first, second = scene.ask("send_email"), scene.ask("send_email")
+    assert scene.book.redeem(scene.agent, first.id, digest=first.digest)
+    scene.policy = Policy()
+    scene.reopen(any_database)
+    with pytest.raises(Refused, match="it needs a person"):
+        scene.book.redeem(scene.agent, second.id, digest=second.digest)
 
 
 def test_what_was_approved_is_not_changed_into_something_else(forger: Forger) -> None:
     request = forger.scene.ask()
     forger.scene.approve(request)
     raw(forger.database, "UPDATE request SET digest = ? WHERE id = ?", (SHA, request.id))
-    with pytest.raises(Refused, match="its digest was changed"):
+    with pytest.raises(Refused, match="has digest"):
         forger.scene.book.redeem(forger.scene.agent, request.id, digest=SHA)
     assert "has digest" in forger.named()
 
@@ -235,7 +236,7 @@ def test_a_clock_that_is_set_back_revives_nothing_unseen(forger: Forger) -> None
         forger.redeem(request)
     scene.clock.forward(100 + 400)
     raw(forger.database, "UPDATE request SET redeem_before = ? WHERE id = ?", (START + 9999, request.id))
-    with pytest.raises(Refused, match="its time is over, by the signed time of the vote"):
+    with pytest.raises(Refused, match="has redeem_before"):
         forger.redeem(request)
     raw(forger.database, "UPDATE request SET redeem_before = ? WHERE id = ?", (START + 300, request.id))
     # The service exports its head after the approval has ended; then a program redeems it with a clock of its own.
@@ -243,6 +244,14 @@ def test_a_clock_that_is_set_back_revives_nothing_unseen(forger: Forger) -> None
     scene.clock.forward(-390)
     forger.redeem(request)
     assert "the clock was set back" in forger.named()
+
+
+def test_an_approval_ends_by_the_signed_time_of_its_vote(forger: Forger) -> None:
+    request = forger.scene.ask()
+    forger.vote_by_hand(request, as_unlocked(forger.scene.anna).key, lasts=9999)
+    forger.scene.clock.forward(400)
+    with pytest.raises(Refused, match="its time is over, by the signed time of the vote"):
+        forger.redeem(request)
 
 
 def test_a_rewritten_audit_shows_against_the_exported_keys(forger: Forger) -> None:

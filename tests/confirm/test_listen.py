@@ -1,18 +1,10 @@
-"""Where the service listens: never in the clear beyond this machine, and a Unix socket that knows who calls."""
+"""Where the service listens: never in the clear beyond this machine."""
 
 from __future__ import annotations
 
 import datetime
-import logging
-import os
 import socket
 import ssl
-import stat
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -22,13 +14,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from seasoned.confirm.policy import Listen, Policy
-from seasoned.confirm.service.listen import bind, bind_unix, check_listen
+from seasoned.confirm.policy import Listen
+from seasoned.confirm.service.listen import bind, check_listen
 from seasoned.errors import CannotDo, UsageError
-from tests.confirm.serving import ASKED, Serving, serving
+from tests.confirm.serving import ASKED, serving
 from tests.each_case import check_each
-
-ROOT = os.getuid() == 0
 
 
 def test_loopback_is_fine_without_more() -> None:
@@ -103,112 +93,6 @@ def _certificate(folder: Path) -> Listen:
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return Listen(port=0, tls_certificate=certificate, tls_key=secret)
-
-
-linux = pytest.mark.skipif(sys.platform != "linux", reason="peer credentials are read on Linux only")
-
-
-@contextmanager
-def _on_socket(tmp_path: Path, peers: dict[str, str]) -> Iterator[tuple[Serving, httpx2.Client]]:
-    path = tmp_path / "s.sock"
-    listen = Listen(port=0, socket=path, peers=peers)
-    with serving(tmp_path / "home", listen=listen, policy=Policy(listen=listen)) as found:
-        transport = httpx2.HTTPTransport(uds=str(path))
-        with httpx2.Client(base_url="http://seasoned", transport=transport, timeout=20) as client:
-            yield found, client
-
-
-@linux
-def test_the_socket_knows_its_caller_and_needs_no_token(tmp_path: Path) -> None:
-    with _on_socket(tmp_path, {str(os.getuid()): "agent"}) as (found, client):
-        made = client.post("/confirm", json=ASKED)
-        assert made.status_code == 202
-        assert found.look(made.json()["id"])["requester"] == "agent"
-        assert any(address.startswith("unix:") for address in found.addresses)
-
-
-@linux
-def test_the_socket_is_for_its_owner_and_gone_afterwards(tmp_path: Path) -> None:
-    with _on_socket(tmp_path, {}):
-        assert stat.S_IMODE((tmp_path / "s.sock").stat().st_mode) == 0o600
-    assert not (tmp_path / "s.sock").exists()
-
-
-@linux
-def test_a_caller_that_nobody_mapped_is_nobody(tmp_path: Path) -> None:
-    with _on_socket(tmp_path, {}) as (found, client):
-        assert client.get("/confirm").status_code == 401
-        assert client.get("/confirm", headers=found.headers("agent")).status_code == 200
-
-
-@linux
-def test_the_services_own_user_never_decides_by_the_socket(tmp_path: Path) -> None:
-    """Whatever runs as this user could: agents too."""
-    with _on_socket(tmp_path, {str(os.getuid()): "alice"}) as (found, client):
-        made = found.ask()
-        assert client.post(f"/confirm/{made['id']}/approve").status_code == 403
-        assert found.look(made["id"])["status"] == "pending"
-
-
-@linux
-@pytest.mark.skipif(not ROOT, reason="needs root to call as another user")
-def test_another_user_decides_by_the_socket() -> None:
-    with tempfile.TemporaryDirectory(prefix="seasoned-socket-", dir="/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        with _on_socket(folder, {"65534": "alice"}) as (found, _):
-            made = found.ask()
-            # Group and folder are root's here; a set-up of its own has a group for both users.
-            (folder / "s.sock").chmod(0o666)
-            call = _CALL.format(path=str(folder / "s.sock"), id=made["id"])
-            done = subprocess.run(
-                ["python3", "-S", "-c", call], user=65534, group=65534, extra_groups=[], cwd="/", capture_output=True
-            )
-            assert b" 200 " in done.stdout, done.stderr
-            assert found.look(made["id"])["resolved_by"] == "alice"
-
-
-_CALL = """
-import socket
-line = socket.socket(socket.AF_UNIX)
-line.connect({path!r})
-body = b'{{"passphrase": "four words are enough"}}'
-head = b"POST /confirm/{id}/approve HTTP/1.1\\r\\nHost: x\\r\\nContent-Type: application/json\\r\\n"
-line.sendall(head + b"Content-Length: %d\\r\\n\\r\\n" % len(body) + body)
-print(line.recv(65536).decode())
-"""
-
-
-def test_what_a_killed_service_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "s.sock"
-    left = socket.socket(socket.AF_UNIX)
-    left.bind(str(path))
-    left.close()
-    made = bind_unix(path, shared=False)
-    made.listen()
-    with pytest.raises(CannotDo, match="Another service"):
-        bind_unix(path, shared=False)
-    made.close()
-    file = tmp_path / "file"
-    file.write_text("mine", "utf-8")
-    with pytest.raises(CannotDo, match="not a socket"):
-        bind_unix(file, shared=False)
-    assert file.read_text("utf-8") == "mine"
-
-
-def test_log_lines_hold_no_token_no_id_and_no_query(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with serving(tmp_path) as found:
-        logging.getLogger("seasoned").propagate = True
-        caplog.set_level(logging.INFO, "seasoned")
-        made = found.ask()
-        found.decide(made["id"], reason="A secret word.")
-        with found.client("agent") as client:
-            client.get(f"/confirm/{made['id']}?wait=0&token={found.tokens['agent']}")
-            client.get("/confirm/link/very-secret-link")
-    lines = "\n".join(record.getMessage() for record in caplog.records)
-    assert "POST /confirm/{request_id}/approve 200" in lines and "alice" in lines
-    for secret in (made["id"], found.tokens["agent"], "wait=0", "secret", "very-secret-link"):
-        assert secret not in lines
 
 
 def test_a_signal_ends_the_service_with_nothing_left_behind(tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from seasoned.config import Config
 from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
-from seasoned.confirm.notify.notifier import Notifier, RetryPolicy, unsent
+from seasoned.confirm.notify.notifier import ATTEMPTS, LEASE_SECONDS, Notifier, unsent, wait_seconds
 from seasoned.confirm.policy import Channel, Policy
 from tests.confirm.other_side import Mood, Receiver, TelegramServer
-from tests.confirm.people import PEOPLE, QUICK, Notified
+from tests.confirm.people import PEOPLE, Notified
 
 KEY = b"outgoing-key-of-the-test-0123456"
 
@@ -46,22 +46,21 @@ def _way(receiver: Receiver, name: str = "hook", **more: Any) -> ConfiguredChann
 
 @given(attempts=st.integers(1, 10_000), asked=st.floats(0, 1e5))
 def test_waiting_doubles_up_to_a_limit_and_is_never_shorter_than_asked(attempts: int, asked: float) -> None:
-    retries = RetryPolicy(first_seconds=2.0, most_seconds=300.0)
-    wait = retries.wait_seconds(attempts)
-    assert 2.0 <= wait <= 300.0 and retries.wait_seconds(attempts + 1) >= wait
-    assert retries.wait_seconds(attempts, asked) == max(wait, asked)
-    assert [retries.wait_seconds(number) for number in (1, 2, 3, 8, 9)] == [2, 4, 8, 256, 300]
+    wait = wait_seconds(attempts)
+    assert 2.0 <= wait <= 300.0 and wait_seconds(attempts + 1) >= wait
+    assert wait_seconds(attempts, asked) == max(wait, asked)
+    assert [wait_seconds(number) for number in (1, 2, 3, 8, 9)] == [2, 4, 8, 256, 300]
 
 
 def test_it_is_given_up_after_the_stated_number_with_the_error_visible(receiver: Receiver, scene: Notified) -> None:
     request = scene.submit()
-    receiver.moods = [Mood(500)] * QUICK.attempts
-    for _ in range(QUICK.attempts + 3):
+    receiver.moods = [Mood(500)] * ATTEMPTS
+    for _ in range(ATTEMPTS + 3):
         scene.send_due("hook")
-        scene.clock.now += QUICK.most_seconds
-    assert len(receiver.heard) == QUICK.attempts
-    (left,) = unsent(scene.book.database, retries=QUICK)
-    assert (left.request_id, left.attempts, left.is_given_up) == (request.id, QUICK.attempts, True)
+        scene.clock.now += 300
+    assert len(receiver.heard) == ATTEMPTS
+    (left,) = unsent(scene.book.database, limit=9)
+    assert (left.request_id, left.attempts, left.is_given_up) == (request.id, ATTEMPTS, True)
     assert left.last_error is not None and "answered 500" in left.last_error
 
 
@@ -71,7 +70,7 @@ def test_a_receiver_that_is_gone_for_good_is_given_up_at_once(receiver: Receiver
     scene.send_due("hook")
     scene.clock.now += 10_000
     assert scene.send_due("hook") == 0
-    assert unsent(scene.book.database, retries=QUICK)[0].is_given_up
+    assert unsent(scene.book.database, limit=9)[0].is_given_up
 
 
 def test_two_services_do_not_send_one_notification_twice(receiver: Receiver, scene: Notified) -> None:
@@ -103,7 +102,7 @@ def test_a_sender_that_vanished_is_replaced_after_its_lease(receiver: Receiver, 
         row = first._claim()
         assert row is not None
         assert scene.send_due("hook") == 0, "it is somebody's"
-        scene.clock.now += QUICK.lease_seconds
+        scene.clock.now += LEASE_SECONDS
         assert scene.send_due("hook") == 1
         assert receiver.ids == [row["id"]]
         first._try(row)
@@ -162,7 +161,7 @@ def _check_kill(receiver: Receiver, database_config: Config, how: str) -> None:
         (row,) = scene.rows()
         assert (row["request_id"], row["attempts"]) == (request_id, before)
         scene.clock.now = row["next_at"]
-        notifier = Notifier(scene.open_book, scene.channels, clock=scene.clock, retries=QUICK)
+        notifier = Notifier(scene.open_book, scene.channels)
         notifier.start()
         receiver.wait_for(lambda: len(receiver.heard) == before + 1)
         notifier.stop()
@@ -175,7 +174,7 @@ def test_a_slow_receiver_holds_up_no_decision_and_no_other_channel(database_conf
         ways = {"slow": _way(slow, "slow"), "swift": _way(swift, "swift")}
         with Notified(database_config, ways) as scene:
             slow.moods = [Mood(wait_seconds=30.0)]
-            notifier = Notifier(scene.open_book, ways, clock=scene.clock, retries=QUICK)
+            notifier = Notifier(scene.open_book, ways)
             notifier.start()
             request = scene.submit()
             notifier.wake()

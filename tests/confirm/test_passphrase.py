@@ -9,27 +9,32 @@ from argon2 import PasswordHasher
 
 from seasoned.confirm.audit.chain import newest_entries
 from seasoned.confirm.people.credential import (
+    UnlockedCredential,
     authenticate_passphrase,
-    make,
     new_key,
-    revoke,
     set_passphrase,
+    unlocked,
     without_key,
 )
 from seasoned.errors import Refused, Unauthorised, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START
+from tests.confirm.keys import make, revoke
 from tests.each_case import check_each
 
 WORDS = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-set_quickly = partial(set_passphrase, by=None, now=START, hasher=QUICK)
+set_quickly = partial(set_passphrase, now=START, hasher=QUICK)
 authenticate_quickly = partial(authenticate_passphrase, now=START, hasher=QUICK)
 
 
+def _make_anna(database: Database) -> UnlockedCredential:
+    key, stored = new_key(WORDS, hasher=QUICK)
+    return unlocked(make(database, "anna", "approver", now=START, key=stored)[0], key)
+
+
 def test_a_wrong_passphrase_is_unauthorised_and_audited(any_database: Database) -> None:
-    anna, _ = make(any_database, "anna", "approver", now=START)
-    set_quickly(any_database, anna, WORDS)
+    _make_anna(any_database)
 
     def check(wrong: str) -> None:
         seq = newest_entries(any_database, 1)[0].seq
@@ -53,30 +58,29 @@ def test_who_has_none_is_told_the_same(any_database: Database) -> None:
 
 
 def test_another_passphrase_replaces_the_old_one(any_database: Database) -> None:
-    anna, _ = make(any_database, "anna", "approver", now=START)
-    set_quickly(any_database, anna, WORDS)
+    anna = _make_anna(any_database)
     old = authenticate_quickly(any_database, "anna", WORDS)
     new = set_quickly(any_database, anna, "quite other words", by=old)
     assert new.key.public == old.key.public, "the key stays, so that older votes can still be checked"
     with pytest.raises(Unauthorised):
         authenticate_quickly(any_database, "anna", WORDS)
-    assert without_key(authenticate_quickly(any_database, "anna", "quite other words")) == anna
+    assert without_key(authenticate_quickly(any_database, "anna", "quite other words")) == without_key(anna)
 
 
 def test_an_agent_has_no_passphrase(any_database: Database) -> None:
+    anna = _make_anna(any_database)
     bot, _ = make(any_database, "bot", "agent", now=START)
     with pytest.raises(Refused, match="agent"):
-        set_quickly(any_database, bot, WORDS)
+        set_quickly(any_database, bot, WORDS, by=anna)
 
 
 def test_a_revoked_credential_is_not_proven_by_its_passphrase(any_database: Database) -> None:
-    anna, _ = make(any_database, "anna", "approver", now=START)
-    set_quickly(any_database, anna, WORDS)
-    revoke(any_database, "anna", by="x", now=START)
+    anna = _make_anna(any_database)
+    revoke(any_database, "anna", now=START)
     with pytest.raises(Unauthorised):
         authenticate_quickly(any_database, "anna", WORDS)
     with pytest.raises(Refused, match="revoked"):
-        set_quickly(any_database, anna, WORDS)
+        set_quickly(any_database, anna, WORDS, by=anna)
 
 
 def test_a_weak_passphrase_is_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -10,21 +9,18 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.confirm.audit.verify import verify
-from seasoned.confirm.notify.message import ConfiguredChannel, DecisionReply, IncomingDecision, decide_once
-from seasoned.confirm.people.credential import MOST_SECONDS, UnlockedPhones, revoke
+from seasoned.confirm.notify.message import ConfiguredChannel, DecisionReply, IncomingDecision, decide_for
+from seasoned.confirm.people.credential import MOST_SECONDS, UnlockedPhones
 from seasoned.confirm.request.request import Request
 from seasoned.errors import UsageError
-from tests.confirm.keys import WORDS, unlock
+from tests.confirm.keys import WORDS, revoke, unlock
 from tests.confirm.people import MIRA, NOW, PEOPLE, Notified
 from tests.confirm.serving import serving
 
-NUMBERS = count()
-
 
 def press(scene: Notified, request: Request) -> DecisionReply:
-    message = {"message_id": f"{request.id}-{next(NUMBERS)}", "content": b""}
-    given = {"channel": "hook", "person": MIRA, "request_id": request.id, "approve": True, "via": "webhook", **message}
-    return decide_once(scene.book, msgspec.convert(given, IncomingDecision))
+    given = {"channel": "hook", "person": MIRA, "request_id": request.id, "approve": True, "via": "webhook"}
+    return decide_for(scene.book, msgspec.convert(given, IncomingDecision))
 
 
 def test_a_phone_decides_only_while_it_is_unlocked(tmp_path: Path) -> None:
@@ -40,7 +36,7 @@ def test_a_phone_decides_only_while_it_is_unlocked(tmp_path: Path) -> None:
         scene.clock.now += 60
         assert press(scene, late).sentence.startswith("Locked"), "its time is over"
         book.phones.add(book.database, unlock(book.database, "mira", now=NOW), now=scene.clock.now)
-        revoke(book.database, "mira", by="system:terminal", now=scene.clock.now)
+        revoke(book.database, "mira", now=scene.clock.now)
         assert press(scene, late).outcome == "refused"
         assert scene.book.look(scene.noor, late.id).status == "pending"
         assert verify(book.database).ok

@@ -106,14 +106,13 @@ def test_a_time_out_is_kept_within_bounds() -> None:
 
 def test_an_allow_rule_holds_for_its_action_its_session_and_its_time() -> None:
     policy = read_policy(WHOLE, file=FILE)
-    assert policy.allows("send_email", "any", NOW) == AllowRule("send_email")
-    assert policy.allows("Send-Email", "", NOW) is not None
-    assert policy.allows("restart_worker", "s1", NOW) is not None
-    assert policy.allows("restart_worker", "s2", NOW) is None
-    assert policy.allows("restart_worker", "", NOW) is None
-    assert policy.allows("restart_worker", "s1", NOW + 86_400) is None
-    assert policy.allows("send_letter", "s1", NOW) is None
-    assert policy.allows("s\u0435nd_email", "s1", NOW) is None
+    assert policy.allows("send_email", "any", NOW)
+    assert policy.allows("restart_worker", "s1", NOW)
+    assert not policy.allows("restart_worker", "s2", NOW)
+    assert not policy.allows("restart_worker", "", NOW)
+    assert not policy.allows("restart_worker", "s1", NOW + 86_400)
+    assert not policy.allows("send_letter", "s1", NOW)
+    assert not policy.allows("s\u0435nd_email", "s1", NOW)
 
 
 def test_no_allow_rule_for_the_ten_is_read() -> None:
@@ -128,8 +127,7 @@ def test_no_allow_rule_for_the_ten_is_read() -> None:
 @given(st.sampled_from(sorted(HIGH_RISK)), st.text(max_size=5))
 def test_an_allow_rule_for_the_ten_is_not_used_even_if_one_is_there(action: str, session: str) -> None:
     policy = Policy(allow=(AllowRule(action), AllowRule(action, session or None)))
-    assert policy.allows(action, session, 0) is None
-    assert policy.allows(action.upper(), session, 0) is None
+    assert not policy.allows(action, session, 0)
     assert not AllowRule(action).covers(action, session, 0)
 
 
@@ -143,8 +141,8 @@ def test_a_mistake_is_told_with_file_key_and_what_is_expected() -> None:
     check_each(
         [
             ("x = ", "not valid TOML"),
-            ("\nspeed = 1", "speed: unknown key 'speed'; known keys: action, allow, channel"),
-            ("[listen]\nhots = 1", "listen.hots: unknown key 'hots'; known keys: allow_plain, host"),
+            ("\nspeed = 1", "object contains unknown field speed"),
+            ("[listen]\nhots = 1", "listen: object contains unknown field hots"),
             ("[timeout]\ndefault_seconds = 10", "timeout.default_seconds: expected float >= 30"),
             ("[timeout]\nmin_seconds = 500", "timeout: expected min_seconds <= default_seconds"),
             ("redeem_seconds = 0", "redeem_seconds: expected float > 0"),
@@ -187,11 +185,11 @@ def test_no_text_makes_reading_fail_in_another_way(text: str) -> None:
         assert str(FILE) in str(error)
 
 
-def test_a_channel_takes_what_it_leaves_out_from_the_configuration(tmp_path: Path) -> None:
-    policy = read_policy("[channel.telegram]", file=FILE)
-    config = Config(home=tmp_path, telegram_chat="42")
+def test_a_channel_without_a_token_or_an_address_is_refused(tmp_path: Path) -> None:
+    policy = read_policy('[channel.telegram]\nto = "42"', file=FILE)
+    config = Config(home=tmp_path)
     assert load_channels(policy, config, {"SEASONED_TELEGRAM_TOKEN": "1:x"})["telegram"].to == "42"
     with pytest.raises(UsageError, match=r"lacks a token \(`token_file`, or the secret 'telegram_token'\)"):
         load_channels(policy, config, {})
-    with pytest.raises(UsageError, match=r"lacks an address \(`to`\)"):
-        load_channels(policy, Config(home=tmp_path), {"SEASONED_TELEGRAM_TOKEN": "1:x"})
+    with pytest.raises(UsageError, match=r"channel\.telegram: object missing required field to"):
+        read_policy("[channel.telegram]", file=FILE)

@@ -16,12 +16,11 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.confirm.people.change import first_admin, replace_policy
-from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.policy import ActionRule, AllowRule, Listen, Policy, RateRule
 from seasoned.confirm.service import ConfirmService
 from seasoned.errors import CannotDo
 from seasoned.store import open_database
-from tests.confirm.keys import unlock
+from tests.confirm.keys import revoke, unlock
 from tests.confirm.serving import ASKED, Serving, running, serving
 from tests.each_case import check_each
 
@@ -301,7 +300,7 @@ def test_a_credential_that_was_in_use_ends_at_once_when_it_is_revoked(tmp_path: 
         with service.client("agent") as client:
             assert client.get(f"/confirm/{made['id']}").status_code == 200
             database = open_database(service.config)
-            revoke(database, "agent", by="root", now=time.time())
+            revoke(database, "agent", now=time.time())
             database.close()
             told = [
                 client.get(f"/confirm/{made['id']}"),
@@ -326,7 +325,7 @@ def test_without_a_valid_credential_there_is_a_401(service: Serving) -> None:
     check_each(
         [
             (path, header)
-            for path in ["/confirm", "/confirm/x", "/audit", "/metrics", "/openapi.json"]
+            for path in ["/confirm", "/confirm/x", "/audit", "/openapi.json"]
             for header in [
                 {},
                 {"Authorization": "Bearer"},
@@ -399,24 +398,13 @@ def test_health_counts_what_is_pending_and_says_no_more_to_strangers(service: Se
         during = stranger.get("/health").json()
         service.decide(made["id"])
         after = stranger.get("/health").json()
-        told = known.get("/health").json()
+        assert _fields(known.get("/health").json()) == _fields(before)
         wrong = stranger.get("/health", headers={"Authorization": "Bearer nonsense"})
     assert _fields(before) == {"status", "pending_count", "timestamp", "timestamp_iso"} == _fields(wrong.json())
     assert during["pending_count"] == before["pending_count"] + 1 == after["pending_count"] + 1
     said = datetime.fromisoformat(before["timestamp_iso"])
     assert before["status"] == "ok" and said.tzinfo is not None
     assert said.timestamp() == pytest.approx(before["timestamp"], abs=0.1)
-    assert _fields(told) > _fields(before)
-
-
-def test_metrics_count_without_names(service: Serving) -> None:
-    service.decide(service.ask()["id"], "deny")
-    with service.client("agent") as client:
-        reply = client.get("/metrics")
-    assert reply.headers["content-type"].startswith("text/plain")
-    assert 'seasoned_confirm_votes_total{vote="deny"}' in reply.text
-    assert "alice" not in reply.text and service.tokens["agent"] not in reply.text
-    assert 'route="/confirm/{request_id}/deny"' in reply.text, "no ids in labels"
 
 
 def test_other_methods_are_not_taken(service: Serving) -> None:

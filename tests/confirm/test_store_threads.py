@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.people.credential import Credential, make
+from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.policy import Policy, RateRule
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest
@@ -24,6 +24,7 @@ from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, Store, open_database
 from seasoned.store.postgres import PostgresStore
+from tests.confirm.keys import make
 
 POLICY = Policy(rate=RateRule(count=10_000))
 

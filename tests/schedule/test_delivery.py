@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.notify.webhook import verify
+from seasoned.confirm.notify.webhook import is_genuine
 from seasoned.schedule.delivery import TELEGRAM_CHARACTERS, AnswerSender, message_of, parts_of
 from seasoned.schedule.job import DeliveryResult, Job, JobRun
 from tests.schedule.made import START, job
@@ -74,7 +74,8 @@ def test_a_webhook_is_signed_and_has_one_id_for_every_try() -> None:
         assert deliver(one, config).state == "delivered"
         assert deliver(one, config).state == "delivered"
         (_, headers, body), (_, again, _) = web.heard
-    assert verify(SECRETS["webhook_secret"], headers, body, now=START) == f"cron_j1_{int(START)}"
+    assert is_genuine(SECRETS["webhook_secret"], headers, body, now=START)
+    assert headers["webhook-id"] == f"cron_j1_{int(START)}"
     assert again["webhook-id"] == headers["webhook-id"]
     said = msgspec.json.decode(body)
     assert (said["schema"], said["text"], said["data"]["outcome"]) == ("seasoned/schedule-run/1", "All is well.", "ok")

@@ -81,7 +81,6 @@ ANSWERS = {
     "confirm-audit": ["confirm token make bot --role agent", "confirm audit --json"],
     "confirm-verified": ["confirm verify --json"],
     "confirm-head": ["confirm verify --head --json"],
-    "confirm-allowed": ["confirm allow --json"],
     "confirm-policy": ["confirm policy --json"],
     "cron-job": ["cron add hello 'every 1h' 'Say hello.' --json"],
     "cron-jobs": ["cron add hello 'every 1h' 'Say hello.'", "cron run hello --later", "cron list --json"],
@@ -115,7 +114,6 @@ BY_HAND = {
     "confirm-request": ("id", "details", "status", "resolved_by", "digest", "redeem_before", "votes", "is_unused"),
     "confirm-decided": ("id", "action", "status", "resolved_by"),
     "confirm-credential": ("id", "name", "role", "person", "created_at", "revoked_at"),
-    "confirm-allow": ("id", "action", "session_key", "expires_at", "created_at", "created_by"),
     "confirm-policy-used": ("file", "sha256", "by"),
     "confirm-phone": ("name", "channels", "expires_at", "expires_at_iso"),
 }

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.confirm.people.credential import find, revoke
+from seasoned.confirm.people.credential import find
 from seasoned.store import open_database
+from tests.confirm.keys import revoke
 from tests.web.pages import Site, Visitor, site
 
 
@@ -98,7 +99,7 @@ def test_who_logs_out_or_is_revoked_is_out_at_once(tmp_path: Path) -> None:
         assert alice.get().status_code == 303
         database = open_database(found.serving.config)
         try:
-            revoke(database, "bob", by="root", now=1.0)
+            revoke(database, "bob", now=1.0)
         finally:
             database.close()
         assert bob.get().status_code == 303

@@ -33,7 +33,6 @@ class ListenOptions(NamedTuple):
 
     host: str | None
     port: int | None
-    socket: Path | None
     tls_certificate: Path | None
     tls_key: Path | None
     allow_plain: bool
@@ -95,7 +94,7 @@ def build_service(config: Config, options: ListenOptions) -> tuple[ConfirmServic
     service = ConfirmService(config, policy_file=options.policy_file, base_url=options.public_url)
     given: dict[str, Any] = {
         name: value
-        for name in ("host", "port", "socket", "tls_certificate", "tls_key")
+        for name in ("host", "port", "tls_certificate", "tls_key")
         if (value := getattr(options, name)) is not None
     }
     # A flag that is not given is False, which must not override the policy.

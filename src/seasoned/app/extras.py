@@ -9,7 +9,7 @@ from seasoned.errors import CannotDo
 # Names to import, not names on PyPI: they are looked up without importing, so asking costs nothing.
 NUMBERS = ("numpy", "scipy", "jinja2")
 BOOK = ("argon2", "cryptography")
-SERVER = ("fastapi", "uvicorn", "httpx2", "prometheus_client")
+SERVER = ("fastapi", "uvicorn", "httpx2")
 # aiohttp calls the upstream APIs; the others serve, count and price.
 GATEWAY = ("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
 SCHEDULE = ("cronsim", "pydantic_ai")

@@ -1,4 +1,4 @@
-"""Who may do what: credentials, passphrases, allow rules and the policy, each change proven and audited.
+"""Who may do what: credentials, passphrases and the policy, each change proven and audited.
 
 Passphrases are asked for through the functions that callers pass in, so that no rule here knows a terminal.
 """
@@ -13,18 +13,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seasoned.config import Config
+from seasoned.confirm.audit.chain import writing
 from seasoned.confirm.people.change import (
-    AllowedAction,
-    add_allowed,
-    check_allowable,
     first_admin,
     make_credential,
-    remove_allowed,
     replace_policy,
     revoke_credential,
 )
 from seasoned.confirm.people.credential import (
+    TERMINAL,
     Credential,
+    Proof,
     Role,
     UnlockedCredential,
     active_admins,
@@ -34,7 +33,7 @@ from seasoned.confirm.people.credential import (
     revoke,
     set_passphrase,
 )
-from seasoned.confirm.people.credential import make as make_unproven
+from seasoned.confirm.people.credential import make as make_credential_in
 from seasoned.confirm.policy import FILE, policy_bytes, read_policy
 from seasoned.confirm.request.book import Book
 from seasoned.errors import CannotDo, NotFound, UsageError
@@ -43,9 +42,6 @@ from seasoned.store import Database
 # Shows a prompt and returns what was typed.
 Ask = Callable[[str], str]
 DECIDING: tuple[Role, ...] = ("approver", "admin")
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-# At most six digits, so that no number overflows a date.
-_DURATION = re.compile(r"(\d{1,6})([smhd])")
 _ALONE = "# You alone decide what your own agents ask for, without a second person.\nsingle_operator = true\n"
 
 
@@ -116,7 +112,10 @@ def _make_agent(book: Book, name: str, *, person: str | None, by: str | None, as
     """A credential for an agent of the person who types their passphrase: the person never approves for it alone."""
     if not deciders(book):
         # There is no one to prove it yet; the first admin takes over what is there.
-        return make_unproven(book.database, name, "agent", now=book.clock(), person=person or user_name())
+        with writing(book.database) as chain:
+            return make_credential_in(
+                chain, name, "agent", now=book.clock(), person=person or user_name(), proof=Proof(TERMINAL)
+            )
     who = pick_name(book.database, by)
     unlocked = prove(book, who, ask(f"Passphrase of {who} to make a token for an agent: "))
     return make_credential(book, unlocked, name, "agent", person or unlocked.person)
@@ -154,34 +153,9 @@ def _warn_no_approver(book: Book, made: Credential) -> str | None:
 def end(book: Book, name: str, *, admin: str | None, ask: Ask) -> Credential:
     """Revoke a credential. For an agent's no passphrase is needed, because that only takes rights away."""
     if find(book.database, name).role == "agent":
-        return revoke(book.database, name, by="system:terminal", now=book.clock())
+        with writing(book.database) as chain:
+            return revoke(chain, name, proof=Proof(TERMINAL), now=book.clock())
     return revoke_credential(book, _admin(book, admin, ask=ask), name)
-
-
-def allow(
-    book: Book, action: str, *, session: str | None, seconds: float | None, admin: str | None, ask: Ask
-) -> AllowedAction:
-    """Allow an action without a person, in one session or in all, for a time or permanently."""
-    who = _admin(book, admin, ask=ask)
-    expires_at = None if seconds is None else book.clock() + seconds
-    return add_allowed(book, who, action, session_key=session, expires_at=expires_at)
-
-
-def disallow(book: Book, allowed_id: str, *, admin: str | None, ask: Ask) -> AllowedAction:
-    """Remove an allow rule."""
-    return remove_allowed(book, _admin(book, admin, ask=ask), allowed_id)
-
-
-def check_allow(action: str, duration: str | None) -> float | None:
-    """The duration in seconds; raises for what can never be allowed, before a passphrase is asked for."""
-    # High-risk actions always need a person, whatever an admin types.
-    check_allowable(action)
-    if duration is None:
-        return None
-    found = _DURATION.fullmatch(duration.strip())
-    if found is None or int(found[1]) == 0:
-        raise UsageError(f"{duration!r} is not a valid length of time. Write 90m, 8h or 7d.")
-    return float(int(found[1]) * _UNITS[found[2]])
 
 
 def use_policy(config: Config, book: Book, file: Path, *, summary: str, admin: str | None, ask: Ask) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
@@ -35,7 +35,6 @@ _FORBIDDEN_TO_BROWSERS = 6000
 _OPTIONS = (
     click.option("--host", help="Listen on this address. Default: the policy's, else 127.0.0.1."),
     click.option("--port", type=click.IntRange(0, 65535), help="Default: the policy's, else 7327; 0 for any."),
-    click.option("--unix", "socket", type=file_type, help="Also listen on this Unix socket, which identifies callers."),
     click.option(
         "--tls-cert", "tls_certificate", type=file_type, help="TLS certificate, to listen beyond this machine."
     ),
@@ -135,9 +134,8 @@ def run_service(
     else:
         app = create_app(service)
 
-    def ready(addresses: Sequence[str]) -> None:
-        for address in addresses:
-            click.echo(f"Listening on {address}")
+    def ready(address: str) -> None:
+        click.echo(f"Listening on {address}")
         if has_pages and guest is not None:
             link = f"{service.base_url}/login/{app.state.visits.invite(guest)}"
             click.echo(f"Log in as {guest.name}, once, within ten minutes: {link}")
@@ -147,7 +145,7 @@ def run_service(
         elif has_pages:
             click.echo(f"Log in with an approver's token: {service.base_url}/login")
         if mounted is not None:
-            click.echo(f"OPENAI_BASE_URL={addresses[0]}/v1  ANTHROPIC_BASE_URL={addresses[0]}")
+            click.echo(f"OPENAI_BASE_URL={address}/v1  ANTHROPIC_BASE_URL={address}")
         # At every start, so that the choice is not forgotten.
         if (warning := service.policy.gives_up()) is not None:
             click.echo(warning, err=True)

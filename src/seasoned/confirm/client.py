@@ -1,6 +1,6 @@
 """Asks a confirmation service, and continues only with a grant. Any failure on the way means no.
 
-HTTP over TCP, TLS or a Unix socket with the standard library alone: hooks and agents start often and may have nothing
+HTTP with the standard library alone: hooks and agents start often and may have nothing
 else installed.
 """
 
@@ -28,13 +28,7 @@ from seasoned.errors import CannotDo, UsageError
 # Bounds what a wrong address can send; one request has at most 1 MB.
 MOST_BYTES = 4_000_000
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-# Has to be written out by a person who knows the network.
-_PLAIN_ANYWHERE = "http+insecure"
 _T = TypeVar("_T")
-
-
-class CallFailed(Exception):
-    """No answer, or one that is not a JSON object."""
 
 
 class ServiceAddress(msgspec.Struct, frozen=True):
@@ -43,31 +37,21 @@ class ServiceAddress(msgspec.Struct, frozen=True):
     host: str
     port: int | None = None
     is_tls: bool = False
-    socket_path: str | None = None
     prefix: str = ""
-    ca_file: str | None = None  # the CA that signed its certificate, if that is not one that this system trusts
 
 
 def parse_address(url: str) -> ServiceAddress:
-    """The address in a URL. Plain http to another machine is refused unless the scheme says so."""
+    """The address in a URL. Plain http to another machine is refused."""
     try:
         parts = urlsplit(url.strip())
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise UsageError(f"{url!r} is not a valid address: {error}.") from error
-    if parts.scheme == "unix":
-        # unix:/path has an empty netloc; unix://path has its first part there.
-        path = parts.netloc + parts.path
-        if not path:
-            raise UsageError(f"{url!r} does not name a socket: write unix:/path/to/the.sock.")
-        return ServiceAddress("localhost", socket_path=path)
-    is_known = parts.scheme in ("http", "https", _PLAIN_ANYWHERE)
-    if not is_known or not host or parts.username is not None or parts.query or parts.fragment:
-        raise UsageError(f"{url!r} is not the address of a server: use http://127.0.0.1:7327, https://… or unix:/path.")
+    if parts.scheme not in ("http", "https") or not host or parts.username is not None or parts.query or parts.fragment:
+        raise UsageError(f"{url!r} is not the address of a server: use http://127.0.0.1:7327 or https://…")
     if parts.scheme == "http" and host not in _LOOPBACK:
         raise UsageError(
-            f"{url!r} would send the token unencrypted, and others on the network could forge an approval: use"
-            f" https://, or {_PLAIN_ANYWHERE}:// if the network is your own."
+            f"{url!r} would send the token unencrypted, and others on the network could forge an approval: use https://."
         )
     return ServiceAddress(host, port, is_tls=parts.scheme == "https", prefix=parts.path.rstrip("/"))
 
@@ -81,11 +65,11 @@ class CancellableCall:
         self._lock = Lock()
 
     def hold(self, connection: http.client.HTTPConnection) -> None:
-        """Remember the connection in use; CallFailed if the call was cancelled."""
+        """Remember the connection in use; Unreachable if the call was cancelled."""
         with self._lock:
             self._connection = connection
         if self.is_cancelled:
-            raise CallFailed("the call was cancelled")
+            raise Unreachable("The call was cancelled: nothing may be done.")
 
     def cancel(self) -> None:
         """End the call from another thread."""
@@ -112,75 +96,6 @@ async def in_thread(work: Callable[[CancellableCall], _T]) -> _T:
         raise
     finally:
         thread.shutdown(wait=False)
-
-
-class _UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
-    def __init__(self, path: str, timeout: float) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
-
-
-def _connect(address: ServiceAddress, timeout: float) -> http.client.HTTPConnection:
-    if address.socket_path is not None:
-        if not hasattr(socket, "AF_UNIX"):
-            raise UsageError("This system has no Unix sockets: use an http:// or https:// address.")
-        return _UnixConnection(address.socket_path, timeout)
-    if address.is_tls:
-        # Most services are on loopback, and ssl takes long to import.
-        import ssl
-
-        try:
-            context = ssl.create_default_context(cafile=address.ca_file)
-        except OSError as error:
-            raise UsageError(f"The certificate of the CA in {address.ca_file!r} cannot be read: {error}.") from error
-        return http.client.HTTPSConnection(address.host, address.port, timeout=timeout, context=context)
-    return http.client.HTTPConnection(address.host, address.port, timeout=timeout)
-
-
-def send(
-    address: ServiceAddress,
-    method: str,
-    path: str,
-    *,
-    token: str | None,
-    body: dict[str, Any] | None = None,
-    headers: dict[str, str] | None = None,
-    timeout: float = 30.0,
-    call: CancellableCall | None = None,
-) -> tuple[int, dict[str, Any]]:
-    """Status and JSON object of the answer. Redirects are not followed: the token goes to this address only."""
-    data = None if body is None else msgspec.json.encode(body)
-    sent = {"Accept": "application/json", **(headers or {})}
-    if token is not None:
-        sent["Authorization"] = f"Bearer {token}"
-    if data is not None:
-        sent["Content-Type"] = "application/json"
-    connection = _connect(address, timeout)
-    call = call or CancellableCall()
-    try:
-        call.hold(connection)
-        connection.request(method, address.prefix + path, body=data, headers=sent)
-        # Once more: it may have been cancelled before there was a socket to shut down.
-        call.hold(connection)
-        answer = connection.getresponse()
-        content, status = answer.read(MOST_BYTES + 1), answer.status
-    except (OSError, http.client.HTTPException) as error:
-        raise CallFailed(f"{type(error).__name__}: {error}".rstrip(": ")) from error
-    finally:
-        connection.close()
-    if len(content) > MOST_BYTES:
-        raise CallFailed(f"an answer of more than {MOST_BYTES:,} bytes (HTTP {status})")
-    try:
-        return status, msgspec.json.decode(content, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise CallFailed(f"an answer that is not a JSON object (HTTP {status})") from error
 
 
 _ANSWER_SECONDS = 30.0
@@ -263,13 +178,11 @@ class ConfirmClient:
     `call` lets another thread cancel a request that is under way.
     """
 
-    def __init__(self, url: str, token: str | None) -> None:
+    def __init__(self, url: str, token: str) -> None:
         self.url = url
         self._address = parse_address(url)
-        # On a Unix socket the service can identify the caller by the user id at the other end.
-        is_known = token is None and self._address.socket_path is not None
         # Other characters could add a header to the request.
-        if not is_known and (not token or not token.isascii() or not token.isprintable() or " " in token):
+        if not token or not token.isascii() or not token.isprintable() or " " in token:
             raise UsageError(
                 "The token for the confirmation service is not valid: make one with `seasoned confirm token make`."
             )
@@ -398,30 +311,54 @@ class ConfirmClient:
         timeout: float = _ANSWER_SECONDS,
         call: CancellableCall | None = None,
     ) -> dict[str, Any]:
+        """The JSON object of the answer. Redirects are not followed: the token goes to this address only."""
+        sent = {"Accept": "application/json", "Authorization": f"Bearer {self._token}", **(headers or {})}
+        data = None
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+            try:
+                data = msgspec.json.encode(body)
+            except _NOT_JSON as error:
+                raise _not_json("request", error) from error
+        # Over TLS with the certificates that this system trusts.
+        kind = http.client.HTTPSConnection if self._address.is_tls else http.client.HTTPConnection
+        connection = kind(self._address.host, self._address.port, timeout=timeout)
+        call = call or CancellableCall()
         try:
-            status, found = send(
-                self._address, method, path, token=self._token, body=body, headers=headers, timeout=timeout, call=call
-            )
-        except CallFailed as error:
-            raise Unreachable(
-                f"The confirmation service at {self.url} did not answer ({error}), so nothing may be done: check that"
-                " it runs (`seasoned confirm serve`) and that confirm_url is its address."
-            ) from error
-        except _NOT_JSON as error:
-            raise _not_json("request", error) from error
+            call.hold(connection)
+            connection.request(method, self._address.prefix + path, body=data, headers=sent)
+            # Once more: it may have been cancelled before there was a socket to shut down.
+            call.hold(connection)
+            answer = connection.getresponse()
+            content, status = answer.read(MOST_BYTES + 1), answer.status
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(f"{type(error).__name__}: {error}".rstrip(": ")) from error
+        finally:
+            connection.close()
+        if len(content) > MOST_BYTES:
+            raise self._unreachable(f"an answer of more than {MOST_BYTES:,} bytes (HTTP {status})")
+        try:
+            found = msgspec.json.decode(content, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise self._unreachable(f"an answer that is not a JSON object (HTTP {status})") from error
         if 400 <= status < 500:
             raise Rejected(status, _message(found))
         if not 200 <= status < 300:
             raise Unreachable(f"The confirmation service at {self.url} failed (HTTP {status}): nothing may be done.")
         return found
 
+    def _unreachable(self, why: str) -> Unreachable:
+        return Unreachable(
+            f"The confirmation service at {self.url} did not answer ({why}), so nothing may be done: check that"
+            " it runs (`seasoned confirm serve`) and that confirm_url is its address."
+        )
+
 
 def configured_client(config: Config | None = None) -> ConfirmClient:
     """The client of the configured service, with this agent's token."""
     config = config or load()
     token = secret("confirm_token", config.home)
-    by_user_id = config.confirm_url is not None and config.confirm_url.startswith("unix:")
-    if config.confirm_url is None or (token is None and not by_user_id):
+    if config.confirm_url is None or token is None:
         missing = "confirm_url" if config.confirm_url is None else "confirm_token"
         raise CannotDo(
             f"No person can be asked, because {missing} is not set: start `seasoned confirm serve`, make a token with"

@@ -96,12 +96,10 @@ class Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A way to reach people, and which of them may decide over it."""
 
     kind: ChannelKind
-    # The chat (Telegram), the channel (Discord) or the URL (webhook); by default the one in the configuration.
-    to: str = ""
+    # The chat (Telegram), the channel (Discord) or the URL (webhook).
+    to: _Text
     # The file with the bot's token or the webhook's secret; by default the configured secret. Never in the policy.
     token_file: Path | None = None
-    # The API's address, for a server of your own.
-    api_url: str | None = None
     # Discord: the key that it signs button presses with.
     public_key: str | None = None
     # Ids of people on this channel, with the names of their approver credentials. Only they decide.
@@ -113,10 +111,6 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     host: _Text = "127.0.0.1"
     port: _Port = 7327
-    # A Unix socket as well, which identifies the user at the other end.
-    socket: Path | None = None
-    # User ids at the other end of the Unix socket, with the names of the credentials they act as without a token.
-    peers: dict[str, _Text] = {}
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     # Listen beyond loopback without TLS, for instance behind a proxy that has it.
@@ -189,15 +183,9 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Who may decide about an action; None means every approver."""
         return frozenset(self.action.get(action, ActionRule()).approvers) or None
 
-    def allows(self, action: str, session_key: str, now: float) -> AllowRule | None:
-        """The rule that allows an action without asking; never for one of the ten."""
-        try:
-            name = check_action(action)
-        except UsageError:
-            return None
-        if name in HIGH_RISK:
-            return None
-        return next((rule for rule in self.allow if rule.covers(name, session_key, now)), None)
+    def allows(self, action: str, session_key: str, now: float) -> bool:
+        """Whether a rule allows an action without asking; never one of the ten."""
+        return any(rule.covers(action, session_key, now) for rule in self.allow)
 
     def gives_up(self) -> str | None:
         """What the single-operator mode gives up, as text for people; None if the mode is off."""
@@ -247,128 +235,90 @@ def policy_bytes(path: Path) -> bytes:
     return data
 
 
+# msgspec ends its messages with the place of a mistake, as in: - at `$.rate.count`.
+_AT = re.compile(r"(?P<said>.*?)(?: - at `\$\.?(?P<place>.*)`)?")
+_T = TypeVar("_T")
+
+
 def read_policy(text: str, *, file: Path) -> Policy:
     """The policy in a text; `file` is its path, for messages and for relative paths in it."""
     try:
         raw = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{str(file)!r} is not valid TOML: {error}; fix that line.") from error
-    return _PolicyReader(file).policy(raw)
+    # One by one, because msgspec does not name the key of a dict in its messages.
+    actions = {name: _value(file, f"action.{name}", each, ActionRule) for name, each in _tables(file, raw, "action")}
+    channels = {
+        # [channel.telegram] needs no kind.
+        name: _value(file, f"channel.{name}", {"kind": name, **each} if isinstance(each, dict) else each, Channel)
+        for name, each in _tables(file, raw, "channel")
+    }
+    policy = _value(file, "", raw, Policy)
+    limits = policy.timeout
+    if not limits.min_seconds <= limits.default_seconds <= limits.max_seconds:
+        raise _wrong(file, "timeout", "expected min_seconds <= default_seconds <= max_seconds.")
+    if (policy.listen.tls_certificate is None) != (policy.listen.tls_key is None):
+        raise _wrong(file, "listen", "tls_certificate and tls_key belong together; give both or neither.")
+    allow = tuple(_allow_rule(file, f"allow[{at}]", rule) for at, rule in enumerate(policy.allow))
+    return msgspec.structs.replace(policy, allow=allow, action=_by_name(file, actions), channel=channels)
 
 
-# msgspec ends its messages with the place of a mistake, as in: - at `$.rate.count`.
-_AT = re.compile(r" - at `\$(?P<path>.*)`\Z")
-_STEP = re.compile(r"(?<=\.)\w+|(?<=\[)\d+(?=\])")
-_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`")
-_T = TypeVar("_T")
-_Keys = tuple[str | int, ...]
+def _tables(file: Path, raw: dict[str, Any], name: str) -> list[tuple[str, Any]]:
+    found = raw.pop(name, {})
+    if not isinstance(found, dict):
+        raise _wrong(file, name, f"expected tables such as [{name}.…], got {found!r}.")
+    return list(found.items())
 
 
-class _PolicyReader:
-    """Reads one file into a policy, and names the key of every mistake."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def wrong(self, keys: _Keys, what: str) -> UsageError:
-        """An error that names the file and the key."""
-        name = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
-        return UsageError(f"{str(self.file)!r}: {name + ': ' if name else ''}{what}")
-
-    def policy(self, raw: dict[str, Any]) -> Policy:
-        """Convert each part to its type, then check what types cannot express."""
-        raw = dict(raw)
-        # One by one, because msgspec does not name the key of a dict in its messages.
-        actions = {name: self.value(("action", name), each, ActionRule) for name, each in self.tables(raw, "action")}
-        channels = {name: self.channel(name, each) for name, each in self.tables(raw, "channel")}
-        policy = self.value((), raw, Policy)
-        policy = msgspec.structs.replace(
-            policy,
-            allow=tuple(self.allow(at, rule) for at, rule in enumerate(policy.allow)),
-            action=self.actions(actions),
-            channel=channels,
-        )
-        limits = policy.timeout
-        if not limits.min_seconds <= limits.default_seconds <= limits.max_seconds:
-            raise self.wrong(("timeout",), "expected min_seconds <= default_seconds <= max_seconds.")
-        if (policy.listen.tls_certificate is None) != (policy.listen.tls_key is None):
-            raise self.wrong(("listen",), "tls_certificate and tls_key belong together; give both or neither.")
-        return policy
-
-    def tables(self, raw: dict[str, Any], name: str) -> list[tuple[str, Any]]:
-        found = raw.pop(name, {})
-        if not isinstance(found, dict):
-            raise self.wrong((name,), f"expected tables such as [{name}.…], got {found!r}.")
-        return list(found.items())
-
-    def value(self, keys: _Keys, raw: Any, kind: type[_T]) -> _T:
-        try:
-            return msgspec.convert(raw, kind, dec_hook=self.path)
-        except msgspec.ValidationError as error:
-            message = str(error)
-            if place := _AT.search(message):
-                steps = _STEP.findall(place["path"])
-                keys = (*keys, *(int(step) if step.isdigit() else step for step in steps))
-                message = message[: place.start()]
-            if unknown := _UNKNOWN.fullmatch(message):
-                known = ", ".join(sorted(_fields(kind, keys)))
-                keys = (*keys, unknown["name"])
-                raise self.wrong(keys, f"unknown key {unknown['name']!r}; known keys: {known}.") from error
-            raise self.wrong(keys, f"{message[:1].lower()}{message[1:].replace('`', '')}.") from error
-
-    def path(self, kind: type, value: Any) -> Any:
-        if kind is Path and isinstance(value, str) and value:
-            return self.file.parent / Path(value).expanduser()
+def _value(file: Path, place: str, raw: Any, kind: type[_T]) -> _T:
+    def path(wanted: type, value: Any) -> Any:
+        if wanted is Path and isinstance(value, str) and value:
+            return file.parent / Path(value).expanduser()
         raise msgspec.ValidationError(f"Expected `a path`, got {value!r}")
 
-    def name(self, keys: _Keys, name: str) -> str:
-        try:
-            return check_action(name)
-        except UsageError as error:
-            raise self.wrong(keys, str(error)) from error
-
-    def allow(self, at: int, rule: AllowRule) -> AllowRule:
-        name = self.name(("allow", at, "action"), rule.action)
-        if name in HIGH_RISK:
-            raise self.wrong(
-                ("allow", at, "action"), f"{name!r} always needs a person and cannot be allowed; remove the rule."
-            )
-        if rule.expires is not None and rule.expires.tzinfo is None:
-            raise self.wrong(("allow", at, "expires"), "expected a time with its zone, such as 2030-01-31T18:00:00Z.")
-        return msgspec.structs.replace(rule, action=name)
-
-    def actions(self, rules: dict[str, ActionRule]) -> dict[str, ActionRule]:
-        named: dict[str, ActionRule] = {}
-        for spelled, rule in rules.items():
-            keys: _Keys = ("action", spelled)
-            name = self.name(keys, spelled)
-            if name in named:
-                raise self.wrong(keys, f"{name!r} appears twice, in two spellings; keep one.")
-            people = len(set(rule.approvers))
-            if rule.approvers and (people < len(rule.approvers) or people < rule.approvals):
-                raise self.wrong((*keys, "approvers"), f"expected at least {rule.approvals} different names.")
-            named[name] = rule
-        return named
-
-    def channel(self, name: str, raw: Any) -> Channel:
-        keys: _Keys = ("channel", name)
-        # [channel.telegram] needs no kind.
-        if isinstance(raw, dict) and "kind" not in raw:
-            raw = {"kind": name, **raw}
-        return self.value(keys, raw, Channel)
+    try:
+        return msgspec.convert(raw, kind, dec_hook=path)
+    except msgspec.ValidationError as error:
+        found = _AT.fullmatch(str(error))
+        said, inner = (str(error), None) if found is None else found.groups()
+        whole = ".".join(part for part in (place, inner) if part)
+        raise _wrong(file, whole, f"{said[:1].lower()}{said[1:].replace('`', '')}.") from error
 
 
-def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
-    """The keys that a table knows."""
-    nested: dict[str | int, type] = {
-        "allow": AllowRule,
-        "timeout": TimeoutRule,
-        "rate": RateRule,
-        "listen": Listen,
-    }
-    if kind is Policy and keys:
-        kind = nested.get(keys[0], kind)
-    return tuple(getattr(kind, "__struct_fields__", ()))
+def _allow_rule(file: Path, place: str, rule: AllowRule) -> AllowRule:
+    name = _action_name(file, f"{place}.action", rule.action)
+    if name in HIGH_RISK:
+        said = f"{name!r} always needs a person and cannot be allowed; remove the rule."
+        raise _wrong(file, f"{place}.action", said)
+    if rule.expires is not None and rule.expires.tzinfo is None:
+        raise _wrong(file, f"{place}.expires", "expected a time with its zone, such as 2030-01-31T18:00:00Z.")
+    return msgspec.structs.replace(rule, action=name)
+
+
+def _by_name(file: Path, rules: dict[str, ActionRule]) -> dict[str, ActionRule]:
+    named: dict[str, ActionRule] = {}
+    for spelled, rule in rules.items():
+        place = f"action.{spelled}"
+        name = _action_name(file, place, spelled)
+        if name in named:
+            raise _wrong(file, place, f"{name!r} appears twice, in two spellings; keep one.")
+        people = len(set(rule.approvers))
+        if rule.approvers and (people < len(rule.approvers) or people < rule.approvals):
+            raise _wrong(file, f"{place}.approvers", f"expected at least {rule.approvals} different names.")
+        named[name] = rule
+    return named
+
+
+def _action_name(file: Path, place: str, name: str) -> str:
+    try:
+        return check_action(name)
+    except UsageError as error:
+        raise _wrong(file, place, str(error)) from error
+
+
+def _wrong(file: Path, place: str, what: str) -> UsageError:
+    """An error that names the file and the key."""
+    return UsageError(f"{str(file)!r}: {place + ': ' if place else ''}{what}")
 
 
 def check_agreed(database: Database, file: Path, digest: str) -> None:

@@ -132,8 +132,7 @@ def waiting_status(config: Config) -> str | None:
     url = config.confirm_url
     if url is None:
         return None
-    where = "with `seasoned confirm`" if url.startswith("unix:") else f"at {url}"
-    return f"Seasoned: a call that needs a person can be confirmed {where}"
+    return f"Seasoned: a call that needs a person can be confirmed at {url}"
 
 
 def command_words(config: Config, programs: Path, *words: str) -> list[str]:

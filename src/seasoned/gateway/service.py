@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from seasoned.begin.settings import begin_settings
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
-from seasoned.confirm.service.listen import listening, run_servers
+from seasoned.confirm.service.listen import listening, run_server
 from seasoned.gateway.accounting import FOLDER, Budgets, KeyCache, UsageJournal, pricing
 from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.provision import Provisioner
@@ -106,15 +106,14 @@ def serve(
     stopping: threading.Event | None = None,
 ) -> None:
     """Serve until a signal arrives or `stopping` is set, then finish open requests and record what is left."""
-    with listening(listen) as listeners:
-        address = listeners[0].address
-        run_servers(
+    with listening(listen) as listener:
+        run_server(
             service.app,
             listen,
-            listeners,
+            listener,
             secrecy=service.secrecy,
             running=[service.running()],
-            ready=lambda: ready and ready(address),
+            ready=lambda address: ready and ready(address),
             stopping=stopping,
             keep_alive_seconds=_KEEP_ALIVE_SECONDS,
             is_gateway=True,

@@ -25,9 +25,7 @@ _CONFIRM_TABLES = (
     "vote",
     "audit",
     "audit_head",
-    "allowed",
     "outbox",
-    "heard",
 )
 # What a person decided, and what no history tells: it is taken over from a store of an earlier version. The rest is
 # read again. Memory and skills are files; `learned` says where they come from.

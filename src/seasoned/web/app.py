@@ -49,7 +49,6 @@ def _pages() -> tuple[tuple[Page, APIRouter], ...]:
 
 
 PAGES = _pages()
-HAS_SCHEDULE = find_spec("cronsim") is not None
 
 
 def create_web(service: ConfirmService, *, histories: Path | None = None) -> FastAPI:
@@ -80,11 +79,6 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
         redirect_slashes=False,
     )
     attach(app, service)
-    if HAS_SCHEDULE:
-        # It needs cronsim, which is an extra.
-        from seasoned.web.view import schedule
-
-        schedule.measure(service)
     app.state.visits = BrowserSessions(service.clock)
     app.state.page_cache = PageCache()
     app.state.histories = history_store

@@ -1,4 +1,4 @@
-"""`confirm token`, `allow`, `passphrase`, `policy`: who may do what."""
+"""`confirm token`, `passphrase`, `policy`: who may do what."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from seasoned.app.confirm import open_book, require_book
 from seasoned.cli.confirm.prompt import ask_new_passphrase, ask_passphrase
 from seasoned.cli.options import Commands, file_type, json_option
-from seasoned.cli.output import print_json, printable, table, when
+from seasoned.cli.output import print_json, table, when
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import load
 from seasoned.confirm.policy import FILE, load_policy
@@ -129,68 +129,6 @@ def revoke(name: str, admin: str | None, as_json: bool) -> None:
         print_json("confirm-credential", _plain(ended))
     else:
         click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
-
-
-@click.command()
-@click.argument("action", required=False)
-@click.option("--session", metavar="KEY", help="Allow it only in this session.")
-@click.option("--for", "duration", metavar="TIME", help="Allow it only for this time: 90m, 8h, 7d.")
-@click.option("--remove", "removed", metavar="ID", help="Remove this rule instead.")
-@_admin_option
-@json_option
-def allow(
-    action: str | None, session: str | None, duration: str | None, removed: str | None, admin: str | None, as_json: bool
-) -> None:
-    """Allow an action without a person, or list the rules.
-
-    Changes ask for an admin's passphrase. The ten high-risk actions cannot be allowed.
-
-    \b
-    Example: seasoned confirm allow send_email --session seasoned:3f2a --for 8h
-    Example: seasoned confirm allow --remove Kq7sYhX1T2mJv0o9cR5n8g
-    """
-    if action is not None and removed is not None:
-        raise UsageError("Name an action to allow, or a rule to remove, not both.")
-    if action is None and removed is None:
-        _list_allowed(as_json=as_json)
-        return
-    people = _people()
-    # Before the book is opened and a passphrase is asked for.
-    seconds = None if action is None else people.check_allow(action, duration)
-    with open_book() as book:
-        if removed is not None:
-            one = people.disallow(book, removed, admin=admin, ask=ask_passphrase)
-        else:
-            one = people.allow(book, action, session=session, seconds=seconds, admin=admin, ask=ask_passphrase)
-    if as_json:
-        print_json("confirm-allow", msgspec.to_builtins(one))
-        return
-    where = "in all sessions" if one.session_key is None else f"in session {printable(one.session_key)}"
-    until = "" if one.expires_at is None else f" until {when(one.expires_at)}"
-    what = "is allowed" if removed is None else "is no longer allowed"
-    click.echo(f"{one.action} {what} {where}{until} ({one.id}).")
-
-
-def _list_allowed(*, as_json: bool) -> None:
-    with open_book() as book:
-        from seasoned.confirm.people.change import allow_list
-
-        found: list[dict[str, Any]] = [msgspec.to_builtins(one) for one in allow_list(book.database)]
-        # Rules of the policy file apply too, so a list without them would be misleading. They have no id to remove.
-        for rule in book.policy.allow:
-            ends = None if rule.expires is None else rule.expires.timestamp()
-            one = {"id": None, "action": rule.action, "session_key": rule.session, "expires_at": ends}
-            found.append({**one, "created_at": None, "created_by": "policy.toml"})
-    if as_json:
-        print_json("confirm-allowed", {"count": len(found), "allowed": found})
-    elif not found:
-        click.echo("Nothing is allowed: a person decides about everything.")
-    else:
-        rows = [
-            (one["action"], one["session_key"] or "all", when(one["expires_at"]), one["created_by"], one["id"])
-            for one in found
-        ]
-        table(["action", "session", "until", "by", "id"], rows, nowrap=["id"])
 
 
 @click.command()

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from seasoned.app.confirm import ListenOptions, open_book
-from seasoned.cli.confirm.admin import allow, passphrase, policy, token
+from seasoned.cli.confirm.admin import passphrase, policy, token
 from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, table, when
@@ -33,9 +33,7 @@ _id_argument = click.argument("request_id", metavar="ID")
 _limit_option = click.option(
     "--limit", default=50, show_default=True, type=click.IntRange(1, 500), help="List at most this many."
 )
-_url_option = click.option(
-    "--url", help="The service: http://127.0.0.1:7327, https://… or unix:/path. Default: `confirm_url`."
-)
+_url_option = click.option("--url", help="The service: http://127.0.0.1:7327 or https://… Default: `confirm_url`.")
 # Unlike --url above it has no configured default: reading and deciding use this machine's store if nothing is said.
 _remote_option = click.option(
     "--url", help="Use this service, with the token in --token-file or typed in. Default: this machine's store."
@@ -71,7 +69,7 @@ def serve(options: ListenOptions) -> None:
 @click.argument("action")
 @click.argument("description")
 @click.option("--details", default="{}", metavar="JSON|@FILE|-", help="The exact arguments, as a JSON object.")
-@click.option("--session", "session_key", default="", metavar="KEY", help="The session that asks, for allow rules.")
+@click.option("--session", "session_key", default="", metavar="KEY", help="The session that asks.")
 @click.option("--timeout", "timeout_seconds", type=float, metavar="SECONDS", help="Expire after 30 to 3600 seconds.")
 @click.option("--idempotency-key", metavar="KEY", help="Requests with the same key are one request.")
 @click.option("--wait", "waits", is_flag=True, help="Wait for the decision; exit with 1 unless it is approved.")
@@ -312,9 +310,8 @@ def audit(limit: int, request_id: str | None, url: str | None, token_file: Path 
 @confirm.command()
 @click.option("--heads", type=file_type, help="A file of exported heads; the audit must still contain them.")
 @click.option("--head", is_flag=True, help="Show the last row instead, to be kept where no agent can write.")
-@click.option("--to", type=file_type, help="With --head, append it to this file.")
 @json_option
-def verify(heads: Path | None, head: bool, to: Path | None, as_json: bool) -> None:
+def verify(heads: Path | None, head: bool, as_json: bool) -> None:
     """Verify that the audit is complete and unchanged.
 
     Every decision must have the signature of who made it, and requests and credentials must be as the audit says.
@@ -322,10 +319,10 @@ def verify(heads: Path | None, head: bool, to: Path | None, as_json: bool) -> No
 
     \b
     Example: seasoned confirm verify --heads /mnt/elsewhere/heads.jsonl
-    Example: seasoned confirm verify --head --to /mnt/elsewhere/heads.jsonl
+    Example: seasoned confirm verify --head --json >> /mnt/elsewhere/heads.jsonl
     """
     if head:
-        _print_head(to, as_json=as_json)
+        _print_head(as_json=as_json)
         return
     with open_book() as book:
         from seasoned.confirm.audit.verify import check_heads, read_heads
@@ -350,19 +347,17 @@ def verify(heads: Path | None, head: bool, to: Path | None, as_json: bool) -> No
         raise click.exceptions.Exit(1)
 
 
-def _print_head(to: Path | None, *, as_json: bool) -> None:
+def _print_head(*, as_json: bool) -> None:
     """Print the last row of the audit; kept where no agent can write, it shows later whether that was rewritten."""
     with open_book() as book:
-        from seasoned.confirm.audit.verify import add_head, full_head
+        from seasoned.confirm.audit.verify import full_head
 
         found = full_head(book.database, now=time.time())
-    if to is not None:
-        add_head(found, to)
     if as_json:
-        print_json("confirm-head", msgspec.to_builtins(found))
+        # On one line, as `--heads` reads them.
+        print_json("confirm-head", msgspec.to_builtins(found), lines=True)
     else:
-        sent = "" if to is None else f"  added to {printable(str(to))}"
-        click.echo(f"row {found.seq}  {found.hash}{sent}")
+        click.echo(f"row {found.seq}  {found.hash}")
 
 
 @confirm.command()
@@ -389,7 +384,7 @@ def phone(hours: float, url: str | None, token_file: Path | None, as_json: bool)
 
 
 # Their file is about people and rules; here they become subcommands.
-for _group in (token, allow, passphrase, policy):
+for _group in (token, passphrase, policy):
     confirm.add_command(_group)
 
 

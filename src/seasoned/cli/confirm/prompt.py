@@ -92,9 +92,6 @@ def service_client(url: str | None, token_file: Path | None) -> ConfirmClient:
     address = url or load().confirm_url
     if address is None:
         raise UsageError("Say where the service is: --url http://127.0.0.1:7327, or set `confirm_url`.")
-    # The system tells the service which user calls, so no token is needed.
-    if token_file is None and address.startswith("unix:"):
-        return ConfirmClient(address, None)
     return ConfirmClient(address, read_token(token_file))
 
 

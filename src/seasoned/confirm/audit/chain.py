@@ -75,7 +75,7 @@ class AuditEntry:
 
     seq: int
     at: float
-    # submitted, auto_approved, voted, approved, denied, expired, redeemed, refused; credential_…, allow_…, policy_…
+    # submitted, auto_approved, voted, approved, denied, expired, redeemed, refused; credential_…, policy_…
     event: str
     request_id: str | None
     # Name of a credential, or `system:…`.
@@ -114,7 +114,7 @@ class Chain:
     """The end of the audit inside one write transaction; `append` adds to it."""
 
     def __init__(self, database: Database, head: AuditHead) -> None:
-        self._database = database
+        self.database = database
         self.head = head
 
     def append(
@@ -145,7 +145,7 @@ class Chain:
             signature = signer.sign(canonical(body, field="row"))
             body["document"] = _written({**(document or {}), FIELD: signature})
         head = AuditHead(self.head.seq + 1, _hash(body), float(at))
-        self._database.run("confirm.add_audit", {**body, "hash": head.hash})
+        self.database.run("confirm.add_audit", {**body, "hash": head.hash})
         self.head = head
 
 
@@ -194,7 +194,7 @@ def verify_chain(database: Database, observe: Callable[[AuditEntry], None] | Non
             return AuditCheck(False, count, count + 1, f"row {count + 1} is missing: row {seq} follows row {count}")
         if row["previous"] != before:
             return AuditCheck(False, count, seq, f"row {seq} is not chained to the row before it")
-        if not _has_its_hash(row):
+        if not has_own_hash(row):
             return AuditCheck(False, count, seq, f"row {seq} was changed: its content does not give its hash")
         before = str(row["hash"])
         count = seq
@@ -216,14 +216,6 @@ def signed_bytes(entry: AuditEntry) -> bytes:
     return canonical({**_fields(entry), "document": _written(document)}, field="row")
 
 
-def has_own_hash(entry: AuditEntry) -> bool:
-    """Whether the content of an entry gives its hash."""
-    try:
-        return entry.hash == _hash({**_fields(entry), "document": _written(entry.document)})
-    except (UsageError, TypeError, ValueError):
-        return False
-
-
 def _fields(entry: AuditEntry) -> dict[str, Any]:
     names = ("seq", "at", "event", "request_id", "actor", "via", "previous")
     return {name: getattr(entry, name) for name in names}
@@ -237,7 +229,8 @@ def _hash(body: dict[str, Any]) -> str:
     return digest_of(canonical(body, field="row"))
 
 
-def _has_its_hash(row: DatabaseRow) -> bool:
+def has_own_hash(row: DatabaseRow) -> bool:
+    """Whether the content of a row gives its hash."""
     try:
         return bool(row["hash"] == _hash(_body(row)))
     except (UsageError, TypeError, ValueError):

@@ -6,8 +6,7 @@ writes to the database, or calls this library, cannot decide in a person's name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 
@@ -49,8 +48,6 @@ class RecordedState:
         self._database = database
         self.people: dict[str, RecordedCredential] = {}
         self.keys: dict[str, RecordedKey] = {}
-        # Action and session of every allow rule that an admin made, also of those that were removed.
-        self.allowed: dict[str, tuple[Any, Any]] = {}
         self.policy: str | None = None
         # Rows that change permissions without proof; they have no effect here.
         self.problems: list[tuple[int, str]] = []
@@ -61,12 +58,11 @@ class RecordedState:
     def update(self) -> RecordedState:
         """Read the new rows about people and rules."""
         for row in self._database.rows("confirm.audit_of_power", {"seq": self._seq}):
-            entry = entry_from_row(row)
-            if not has_own_hash(entry):
-                self.problems.append((entry.seq, f"row {entry.seq} was changed: its content does not give its hash"))
+            self._seq = int(row["seq"])
+            if has_own_hash(row):
+                self.step(entry_from_row(row))
             else:
-                self.step(entry)
-            self._seq = entry.seq
+                self.problems.append((self._seq, f"row {self._seq} was changed: its content does not give its hash"))
         return self
 
     def step(self, entry: AuditEntry) -> None:
@@ -103,35 +99,6 @@ class RecordedState:
         if entry.document.get("digest") != digest:
             return f"the vote of {entry.actor!r} is about something else"
         return None
-
-    def approval_problem(self, entries: Sequence[AuditEntry], *, digest: str, quorum: int) -> str | None:
-        """Why the rows about a request do not prove that it was approved; None if they do."""
-        if not entries or entries[0].event != "submitted" or entries[0].document.get("digest") != digest:
-            return "the audit does not say that it was submitted"
-        ends = float(entries[0].document["expires_at"])
-        people: set[str] = set()
-        for vote in (entry for entry in entries if entry.event == "voted"):
-            if (wrong := self.vote_problem(vote, digest)) is not None:
-                return wrong
-            if not vote.document["approve"]:
-                return f"{vote.actor!r} denied it"
-            if vote.at >= ends:
-                return f"the vote of {vote.actor!r} came too late"
-            people.add(str(vote.document["person"]))
-        if len(people) < quorum:
-            return f"{len(people)} of {quorum} approvals are proven by a signature"
-        return None
-
-    def rule_problem(self, entry: AuditEntry) -> str | None:
-        """Why no rule approved a request without a person; None if one did."""
-        rule, document = entry.document.get("rule"), entry.document
-        if rule == "policy":
-            return None
-        action, session_key = self.allowed.get(str(rule), (None, None))
-        if action is None or action != document.get("action"):
-            return "the rule that allowed it was not made through the service"
-        is_covered = session_key in (None, document.get("session_key"))
-        return None if is_covered else "the rule that allowed it does not cover it"
 
     def credential_problem(self, row: DatabaseRow) -> str | None:
         """How a row of the table of credentials differs from the audit; None if it does not."""
@@ -215,13 +182,6 @@ class RecordedState:
         self._end_keys(who.name, entry.seq)
         return None
 
-    def _allow_added(self, entry: AuditEntry) -> str | None:
-        document = entry.document
-        if not self._is_powerful(entry):
-            return f"allows {document['action']!r} without an admin's signature"
-        self.allowed[str(document["id"])] = (document["action"], document["session_key"])
-        return None
-
     def _policy_replaced(self, entry: AuditEntry) -> str | None:
         if not self._is_powerful(entry):
             return "replaces the policy without an admin's signature"
@@ -236,8 +196,6 @@ _STEPS: dict[str, Callable[[RecordedState, AuditEntry], str | None]] = {
     "credential_made": RecordedState._credential_made,
     "credential_revoked": RecordedState._credential_revoked,
     "passphrase_set": RecordedState._passphrase_set,
-    "allow_added": RecordedState._allow_added,
     "policy_replaced": RecordedState._policy_replaced,
-    "allow_removed": RecordedState._needs_admin,
     "restored": RecordedState._needs_admin,
 }

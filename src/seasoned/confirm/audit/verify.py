@@ -6,7 +6,6 @@ The head, the number and hash of the newest row, is kept out of an agent's reach
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from seasoned.confirm.audit.chain import (
     AuditEntry,
     AuditHead,
     entries_of_request,
+    entry_from_row,
     has_own_hash,
     read_head,
     verify_chain,
@@ -32,12 +32,18 @@ from seasoned.store import Database, DatabaseRow
 # Machines that share a database may differ by this much.
 CLOCK_SECONDS = 30.0
 # What the table says about a request, and the audit must say too.
-_COMPARED = ("status", "digest", "resolved_by", "redeemed_at", "redeem_before", "expires_at", "quorum")
+_COMPARED = (
+    *("action", "requester_name", "status", "digest", "resolved_by"),
+    *("redeemed_at", "redeem_before", "expires_at", "quorum"),
+)
+_ENDS = ("approved", "denied", "expired")
 
 
 class ReplayedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request as the audit records it."""
 
+    action: str
+    requester_name: str
     status: str
     digest: str
     expires_at: float
@@ -49,6 +55,8 @@ class ReplayedRequest(msgspec.Struct, frozen=True, kw_only=True):
     # Persons who agreed, and who did not.
     approvals: tuple[str, ...] = ()
     denials: tuple[str, ...] = ()
+    # When the newest vote was signed.
+    voted_at: float = 0.0
     last_seq: int = 0
 
 
@@ -56,15 +64,17 @@ def rebuild(entries: Iterable[AuditEntry]) -> ReplayedRequest | None:
     """The state of a request after its entries; None if they do not begin with its submission."""
     found: ReplayedRequest | None = None
     for entry in entries:
-        found = _step(found, entry)
+        found = _after(found, entry)
     return found
 
 
-def _step(before: ReplayedRequest | None, entry: AuditEntry) -> ReplayedRequest | None:
+def _after(before: ReplayedRequest | None, entry: AuditEntry) -> ReplayedRequest | None:
     document, replace = entry.document, msgspec.structs.replace
-    if entry.event in ("submitted", "auto_approved"):
+    if before is None and entry.event in ("submitted", "auto_approved"):
         is_approved = entry.event == "auto_approved"
         return ReplayedRequest(
+            action=str(document["action"]),
+            requester_name=str(document["requester"]),
             status="auto_approved" if is_approved else "pending",
             digest=str(document["digest"]),
             expires_at=float(document["expires_at"]),
@@ -79,13 +89,25 @@ def _step(before: ReplayedRequest | None, entry: AuditEntry) -> ReplayedRequest 
         return None
     if entry.event == "voted":
         side = "approvals" if document["approve"] else "denials"
-        before = replace(before, **{side: (*getattr(before, side), str(document["person"]))})
-    elif entry.event in ("approved", "denied", "expired"):
+        voters = (*getattr(before, side), str(document["person"]))
+        before = replace(before, voted_at=max(before.voted_at, entry.at), **{side: voters})
+    elif entry.event in _ENDS:
         ends = document.get("redeem_before")
         before = replace(before, status=entry.event, resolved_by=entry.actor, resolved_at=entry.at, redeem_before=ends)
     elif entry.event == "redeemed":
         before = replace(before, redeemed_at=entry.at)
     return replace(before, last_seq=entry.seq)
+
+
+def _step(
+    state: RecordedState, before: ReplayedRequest | None, entry: AuditEntry
+) -> tuple[ReplayedRequest | None, str | None]:
+    """The request after one more row, and why that row is not proven; None if it is."""
+    try:
+        after = _after(before, entry)
+        return after, None if before is None else _unproven(state, before, entry)
+    except (KeyError, TypeError, ValueError):
+        return before, f"row {entry.seq} is not one of the service"
 
 
 def verify(database: Database) -> AuditCheck:
@@ -101,12 +123,7 @@ def verify(database: Database) -> AuditCheck:
         state.step(entry)
         if entry.request_id is None:
             return
-        before = recorded.get(entry.request_id)
-        try:
-            after = recorded[entry.request_id] = _step(before, entry)
-            wrong = None if after is None else _unproven(state, before, entry)
-        except (KeyError, TypeError, ValueError):
-            wrong = f"row {entry.seq} is not one of the service"
+        recorded[entry.request_id], wrong = _step(state, recorded.get(entry.request_id), entry)
         if wrong is not None:
             unproven.append((entry.seq, f"request {entry.request_id!r}: {wrong}"))
 
@@ -135,17 +152,17 @@ def _checked(rows: int, bad: Sequence[tuple[int, str]]) -> AuditCheck:
     return AuditCheck(False, rows, *in_order[0], problems=tuple(reason for _, reason in in_order))
 
 
-def _unproven(state: RecordedState, before: ReplayedRequest | None, entry: AuditEntry) -> str | None:
+def _unproven(state: RecordedState, before: ReplayedRequest, entry: AuditEntry) -> str | None:
     """Why a row about a request is not proven: a signature is missing, or it cannot have happened at that time."""
-    if entry.event == "auto_approved":
-        return state.rule_problem(entry)
-    if before is None:
-        return None
+    if entry.event in ("submitted", "auto_approved"):
+        return f"row {entry.seq} submits it a second time"
     if entry.event == "voted":
         if (wrong := state.vote_problem(entry, before.digest)) is not None:
             return wrong
         return f"row {entry.seq} is a vote after its end" if entry.at >= before.expires_at else None
-    if entry.event == "approved" and len(set(before.approvals)) < before.quorum:
+    if entry.event in _ENDS and before.status != "pending":
+        return f"row {entry.seq} ends it a second time"
+    if entry.event == "approved" and (before.denials or len(set(before.approvals)) < before.quorum):
         return f"row {entry.seq} approves it with {len(set(before.approvals))} of {before.quorum} approvals"
     if entry.event == "expired" and entry.at < before.expires_at:
         return f"row {entry.seq} lets it expire before its time"
@@ -198,58 +215,32 @@ def check_proven(database: Database, state: RecordedState, row: DatabaseRow, pol
 def _approval_problem(
     database: Database, state: RecordedState, row: DatabaseRow, policy: Policy, now: float
 ) -> str | None:
-    entries = entries_of_request(database, str(row["id"]))
-    if not entries or not all(has_own_hash(entry) for entry in entries):
+    rows = database.rows("confirm.audit_of_request", {"request_id": row["id"]})
+    if not all(map(has_own_hash, rows)):
         return "a row of the audit about it was changed"
     asker = database.row("confirm.credential", {"id": row["requester"]})
     wrong = "its requester is gone" if asker is None else state.credential_problem(asker)
-    wrong = wrong or _table_problem(row, entries)
-    if wrong is not None:
+    replayed = None
+    for entry in map(entry_from_row, rows):
+        replayed, unproven = _step(state, replayed, entry)
+        wrong = wrong or unproven
+    wrong = wrong or _difference(database.row("confirm.request_state", {"id": row["id"]}), replayed)
+    if wrong is not None or replayed is None:
         return wrong
-    if row["status"] == "auto_approved":
-        return "it needs a person" if row["action"] in HIGH_RISK else state.rule_problem(entries[0])
-    quorum = int(entries[0].document["quorum"])
-    wrong = state.approval_problem(entries, digest=str(row["digest"]), quorum=quorum)
-    if wrong is not None:
-        return wrong
-    decided_at = max(entry.at for entry in entries if entry.event == "voted")
+    if replayed.status == "auto_approved":
+        # The row has the redacted session key, so the session of a rule cannot be compared.
+        is_allowed = any(rule.action == replayed.action for rule in policy.allow)
+        return None if is_allowed and replayed.action not in HIGH_RISK else "it needs a person"
     # From the signed time of the vote: the time in the table could be anything.
-    if now >= decided_at + policy.redeem_seconds:
+    if now >= replayed.voted_at + policy.redeem_seconds:
         return "its time is over, by the signed time of the vote"
-    return "the clock was set back since it was approved" if now < decided_at - CLOCK_SECONDS else None
-
-
-def _table_problem(row: DatabaseRow, entries: Sequence[AuditEntry]) -> str | None:
-    """How the table differs from the audit about a request."""
-    asked = entries[0].document
-    if row["requester_name"] != asked.get("requester"):
-        return "its requester was changed outside the service"
-    for name in ("action", "digest", "quorum", "expires_at"):
-        if row[name] != asked.get(name):
-            return f"its {name} was changed outside the service"
-    ended = [entry.event for entry in entries if entry.event in ("redeemed", "denied", "expired")]
-    return f"the audit says that it was already {ended[0]}" if ended else None
+    return "the clock was set back since it was approved" if now < replayed.voted_at - CLOCK_SECONDS else None
 
 
 def full_head(database: Database, *, now: float) -> AuditHead:
     """The head, with the keys of the people who decide."""
     keys = RecordedState(database).update().public_keys()
     return msgspec.structs.replace(read_head(database, now=now), keys=keys)
-
-
-def add_head(present: AuditHead, file: Path) -> None:
-    """Append one line to a file of heads; it is on the disk when this returns."""
-    line = msgspec.json.encode(present) + b"\n"
-    try:
-        # One write in append mode: lines of two processes do not mix.
-        handle = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
-        try:
-            os.write(handle, line)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise CannotDo(f"the head cannot be written to {str(file)!r}: {error.strerror}") from error
 
 
 def read_heads(file: Path) -> list[AuditHead]:

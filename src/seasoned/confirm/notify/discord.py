@@ -10,14 +10,14 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from seasoned.confirm.notify.http import NotSent, call, check
+from seasoned.confirm.notify.http import NotSent, call
 from seasoned.confirm.notify.message import (
     NOT_ALLOWED,
     ConfiguredChannel,
     IncomingDecision,
     Notification,
     as_markdown,
-    decide_once,
+    decide_for,
     escape_markdown,
 )
 from seasoned.confirm.request.book import Book
@@ -51,7 +51,6 @@ class _ButtonData(msgspec.Struct):
 class Interaction(msgspec.Struct):
     """An interaction from Discord: a ping, or a pressed button."""
 
-    id: str
     type: int
     channel_id: str = ""
     data: _ButtonData = msgspec.field(default_factory=_ButtonData)
@@ -107,10 +106,8 @@ class Discord:
 
     def _ask(self, method: str, url: str, payload: dict[str, Any]) -> dict[str, Any]:
         headers = {"authorization": f"Bot {self.channel.token}", "user-agent": "DiscordBot (seasoned, 1)"}
-        reply = call(
-            self._client, method, url, body=msgspec.json.encode(payload), headers=headers, hide=self.channel.token
-        )
-        return check(reply, hide=self.channel.token).value()
+        body = msgspec.json.encode(payload)
+        return call(self._client, method, url, body=body, headers=headers, hide=self.channel.token)
 
 
 def is_from_discord(
@@ -138,12 +135,11 @@ def receive_interaction(book: Book, channels: Sequence[ConfiguredChannel], body:
     verb, _, request_id = interaction.data.custom_id.partition(":")
     channel = next((channel for channel in channels if channel.to == interaction.channel_id), None)
     sender = interaction.sender
-    # The id becomes a key in the store; Discord's are decimal numbers.
-    if interaction.type != _COMPONENT or not (interaction.id.isascii() and interaction.id.isdigit()):
+    if interaction.type != _COMPONENT:
         raise UsageError(_UNKNOWN)
     if channel is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
         return _private_reply(NOT_ALLOWED)
-    reply = decide_once(
+    reply = decide_for(
         book,
         IncomingDecision(
             channel=channel.name,
@@ -151,9 +147,6 @@ def receive_interaction(book: Book, channels: Sequence[ConfiguredChannel], body:
             request_id=request_id,
             approve=verb == _APPROVE,
             via="discord",
-            message_id=interaction.id,
-            # Compared if the same id comes again: only what decides.
-            content=msgspec.json.encode([sender.id, interaction.data.custom_id]),
         ),
     )
     return _private_reply(reply.sentence)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import ssl
-import time
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -18,7 +17,6 @@ from seasoned.errors import CannotDo
 # A channel has one thread: while a receiver hangs, the channel's other messages wait.
 CONNECT_SECONDS = 3.0
 ANSWER_SECONDS = 10.0
-_MOST_BYTES = 1_000_000
 _MOST_WORDS = 200
 # Telegram's addresses contain the bot's token.
 _BOT = re.compile(r"/bot[^/\s]+")
@@ -40,36 +38,6 @@ class NotSent(CannotDo):
         return self.status == 410
 
 
-class HttpReply(msgspec.Struct, frozen=True):
-    """The receiver's answer."""
-
-    status: int
-    body: bytes
-    headers: dict[str, str]
-
-    def value(self) -> dict[str, Any]:
-        """The answer as a JSON object; empty if it is not one."""
-        try:
-            found = msgspec.json.decode(self.body)
-        except (msgspec.DecodeError, RecursionError):
-            return {}
-        return found if isinstance(found, dict) else {}
-
-
-class _WithoutToken(logging.Filter):
-    """The client logs every address, and Telegram's contain the token."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if isinstance(record.args, tuple):
-            record.args = tuple(
-                _BOT.sub("/bot…", str(each)) if isinstance(each, httpx2.URL) else each for each in record.args
-            )
-        return True
-
-
-_WITHOUT_TOKEN = _WithoutToken()
-
-
 @cache
 def _trust() -> ssl.SSLContext:
     """The trusted certificates. Reading them takes long, so all channels share them."""
@@ -78,7 +46,8 @@ def _trust() -> ssl.SSLContext:
 
 def open_client(*, connect_seconds: float = CONNECT_SECONDS, answer_seconds: float = ANSWER_SECONDS) -> httpx2.Client:
     """A client that follows no redirects: a moved address must be changed by a person."""
-    logging.getLogger("httpx2").addFilter(_WITHOUT_TOKEN)
+    # It logs every address at a lower level, and Telegram's contain the token.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     timeout = httpx2.Timeout(answer_seconds, connect=connect_seconds)
     return httpx2.Client(timeout=timeout, follow_redirects=False, verify=_trust())
 
@@ -92,24 +61,13 @@ def call(
     headers: Mapping[str, str] | None = None,
     answer_seconds: float | None = None,
     hide: str = "",
-) -> HttpReply:
-    """Send, and return the answer of any status; NotSent if none came, or it was too slow or too long."""
+) -> dict[str, Any]:
+    """Send; the JSON object of the answer, empty if it is none. NotSent if none came, or not a success."""
     seconds = client.timeout.read if answer_seconds is None else answer_seconds
-    limit = time.monotonic() + (seconds or ANSWER_SECONDS)
     timeout = httpx2.Timeout(seconds, connect=client.timeout.connect)
     given = {"content-type": "application/json", **(headers or {})}
     try:
-        with client.stream(method, url, content=body, headers=given, timeout=timeout) as answer:
-            pieces, size = [], 0
-            for piece in answer.iter_bytes():
-                size += len(piece)
-                if size > _MOST_BYTES:
-                    raise NotSent("the answer is too long; check the address.")
-                # The client's time-out starts again with every piece; one that drips would never end.
-                if time.monotonic() > limit:
-                    raise NotSent(f"the answer was not complete after {seconds:g} s; it will be retried.")
-                pieces.append(piece)
-            return HttpReply(answer.status_code, b"".join(pieces), dict(answer.headers))
+        reply = client.request(method, url, content=body, headers=given, timeout=timeout)
     except httpx2.TimeoutException as error:
         raise NotSent(f"no answer within {seconds:g} s ({type(error).__name__}); it will be retried.") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError, ValueError) as error:
@@ -117,26 +75,24 @@ def call(
         raise NotSent(
             f"no connection ({type(error).__name__}: {_without(str(error), hide)}); check the address."
         ) from None
-
-
-def check(reply: HttpReply, *, hide: str = "") -> HttpReply:
-    """The reply if it is a success; otherwise NotSent with the receiver's message."""
-    if 200 <= reply.status < 300:
-        return reply
-    if 300 <= reply.status < 400:
-        raise NotSent("the receiver redirects, which is not followed; set its final address.", status=reply.status)
-    answer = reply.value()
-    words = str(
-        answer.get("description") or answer.get("message") or reply.body[:_MOST_WORDS].decode("utf-8", "replace")
-    )
+    try:
+        answer = msgspec.json.decode(reply.content, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        answer = {}
+    if reply.is_success:
+        return answer
+    status = reply.status_code
+    if reply.is_redirect:
+        raise NotSent("the receiver redirects, which is not followed; set its final address.", status=status)
+    words = str(answer.get("description") or answer.get("message") or reply.text)
     raise NotSent(
-        f"the receiver answered {reply.status}: {_without(words, hide)[:_MOST_WORDS]!r}.",
-        status=reply.status,
+        f"the receiver answered {status}: {_without(words, hide)[:_MOST_WORDS]!r}.",
+        status=status,
         wait_seconds=_wait_seconds(answer, reply),
     )
 
 
-def _wait_seconds(answer: dict[str, Any], reply: HttpReply) -> float:
+def _wait_seconds(answer: dict[str, Any], reply: httpx2.Response) -> float:
     """Telegram has it in `parameters`, Discord beside its message, others in a header."""
     parameters = answer.get("parameters")
     inner = parameters.get("retry_after") if isinstance(parameters, dict) else None

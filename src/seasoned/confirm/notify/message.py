@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import html
 import json
 import logging
@@ -58,29 +57,23 @@ def load_channels(
 
 
 def _load(name: str, channel: Channel, config: Config, environment: Mapping[str, str] | None) -> ConfiguredChannel:
-    usual = {
-        "telegram": (config.telegram_chat, config.telegram_url),
-        "discord": (config.discord_channel, config.discord_url),
-        "webhook": (config.webhook_url, ""),
-    }
-    usual_to, usual_url = usual[channel.kind]
-    to = channel.to or usual_to or ""
     token = _read(channel.token_file) or secret(_TOKENS[channel.kind], config.home, environment)
-    if not to or not token:
-        missing = "an address (`to`)" if not to else f"a token (`token_file`, or the secret {_TOKENS[channel.kind]!r})"
-        raise UsageError(f"channel {name!r} of the policy lacks {missing}; add it, or remove the channel.")
-    if channel.kind == "discord":
-        # Discord signs with a key pair: the key that checks its calls is public, so it may be in the policy.
-        incoming_secret = channel.public_key or config.discord_public_key or ""
-    else:
-        incoming_secret = secret("hook_secret", config.home, environment) or ""
+    if not token:
+        raise UsageError(
+            f"channel {name!r} of the policy lacks a token (`token_file`, or the secret {_TOKENS[channel.kind]!r}); "
+            "add it, or remove the channel."
+        )
+    apis = {"telegram": config.telegram_url, "discord": config.discord_url}
+    # Discord signs with a key pair: the key that checks its calls is public, so it may be in the policy.
+    is_discord = channel.kind == "discord"
+    incoming = channel.public_key if is_discord else secret("hook_secret", config.home, environment)
     return ConfiguredChannel(
         name=name,
         kind=channel.kind,
-        to=to,
-        url=to if channel.kind == "webhook" else (channel.api_url or usual_url).rstrip("/"),
+        to=channel.to,
+        url=channel.to if channel.kind == "webhook" else apis[channel.kind].rstrip("/"),
         token=token,
-        incoming_secret=incoming_secret,
+        incoming_secret=incoming or "",
         people=dict(channel.people),
     )
 
@@ -241,8 +234,6 @@ LOCKED = (
     "Locked: this phone may not decide yet, and nothing was changed. Decide with your passphrase, or unlock the phone: "
     "`seasoned confirm phone`, or the page of confirmations."
 )
-# Longer than any sender repeats a message.
-_REMEMBER_SECONDS = 30 * 86_400.0
 _T = TypeVar("_T")
 _log = logging.getLogger("seasoned.confirm")
 
@@ -286,31 +277,13 @@ class IncomingDecision(msgspec.Struct, frozen=True, kw_only=True):
     approve: bool
     via: str
     reason: str = ""
-    # The sender's id of the message, and what is compared if the same id comes again.
-    message_id: str
-    content: bytes
 
 
-def decide_once(book: Book, given: IncomingDecision) -> DecisionReply:
-    """Decide by one message: a repeated one gets the first reply, and the same id with another content is refused."""
-    digest = hashlib.sha256(given.content).hexdigest()
-    key = {"channel": given.channel, "message_id": given.message_id}
-    row = book.database.row("notify.heard", key)
-    if row is not None:
-        if row["digest"] != digest:
-            return DecisionReply("refused", "This id was used before with another content. Nothing was changed.")
-        return msgspec.json.decode(row["answer"], type=DecisionReply)
-    reply, now = _decide(book, given), book.clock()
-    # A crash before this is harmless: the book accepts no second decision.
-    with book.database.write():
-        book.database.run("notify.forget_heard", {"before": now - _REMEMBER_SECONDS})
-        heard = {**key, "digest": digest, "answer": msgspec.json.encode(reply).decode(), "heard_at": now}
-        book.database.run("notify.hear", heard)
-    return reply
+def decide_for(book: Book, given: IncomingDecision) -> DecisionReply:
+    """Decide for a person whom the policy names, and who has unlocked the phone with their passphrase.
 
-
-def _decide(book: Book, given: IncomingDecision) -> DecisionReply:
-    """Decide for a person whom the policy names, and who has unlocked the phone with their passphrase."""
+    A message that comes again changes nothing: a person votes once on a request, and a decision stands.
+    """
     who = credential_of(book, given.channel, given.person)
     if who is None:
         _log.warning(
@@ -327,7 +300,7 @@ def _decide(book: Book, given: IncomingDecision) -> DecisionReply:
     except Refused as error:
         return DecisionReply("refused", f"Not allowed: {error}")
     except StoreError:
-        # This can be retried, unlike the outcomes below.
+        # The sender can try again later, unlike after the outcomes below.
         raise
     except CannotDo as error:
         return DecisionReply("refused", f"Not possible: {error}")

@@ -42,7 +42,6 @@ from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.request.row import request_from_row
 from seasoned.errors import NotFound, SeasonedError, Unauthorised
-from seasoned.redact.redactor import Redactor
 from seasoned.store import Database
 from seasoned.store.interface import DatabaseRow
 
@@ -56,24 +55,19 @@ _MOST_INCOMING_BYTES = 256_000
 _log = logging.getLogger("seasoned.confirm")
 
 
-class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a delivery is tried, and how long to wait in between."""
-
-    # Then it is given up, and its last error is kept and shown.
-    attempts: int = 12
-    first_seconds: float = 2.0
-    most_seconds: float = 300.0
-    # How long a claimed row belongs to one sender; after a crash another one takes it. Longer than any attempt lasts.
-    lease_seconds: float = 60.0
-
-    def wait_seconds(self, attempts: int, asked: float = 0.0) -> float:
-        """How long to wait after so many attempts: doubled each time, and at least what the receiver asks for."""
-        # Bounded, since a float overflows after a thousand doublings.
-        doubled = self.first_seconds * 2.0 ** min(attempts - 1, 60)
-        return max(min(doubled, self.most_seconds), asked)
+# A delivery is tried so often; then it is given up, and its last error is kept and shown.
+ATTEMPTS = 12
+_FIRST_SECONDS = 2.0
+_MOST_SECONDS = 300.0
+# How long a claimed row belongs to one sender; after a crash another one takes it. Longer than an attempt lasts.
+LEASE_SECONDS = 60.0
 
 
-DEFAULT_RETRIES = RetryPolicy()
+def wait_seconds(attempts: int, asked: float = 0.0) -> float:
+    """How long to wait after so many attempts: doubled each time, and at least what the receiver asks for."""
+    # Bounded, since a float overflows after a thousand doublings.
+    doubled = _FIRST_SECONDS * 2.0 ** min(attempts - 1, 60)
+    return max(min(doubled, _MOST_SECONDS), asked)
 
 
 class UnsentNotification(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,37 +84,26 @@ class UnsentNotification(msgspec.Struct, frozen=True, kw_only=True):
     is_given_up: bool
 
 
-def unsent(database: Database, *, limit: int = 50, retries: RetryPolicy = DEFAULT_RETRIES) -> list[UnsentNotification]:
+def unsent(database: Database, *, limit: int) -> list[UnsentNotification]:
     """Notifications that have not arrived, newest first, including those that were given up."""
     names = [name for name in UnsentNotification.__struct_fields__ if name != "is_given_up"]
     return [
-        UnsentNotification(**{name: row[name] for name in names}, is_given_up=row["attempts"] >= retries.attempts)
+        UnsentNotification(**{name: row[name] for name in names}, is_given_up=row["attempts"] >= ATTEMPTS)
         for row in database.rows("notify.unsent", {"limit": limit})
     ]
 
 
 class Outbox:
-    """Sends the due rows of one channel. No transaction is open while it waits for the receiver.
+    """Sends the due rows of one channel: the current state of the request that each is about.
 
-    `deliver` sends one row or raises NotSent; it returns a note if there was nothing to send.
+    No transaction is open while it waits for the receiver.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        channel: str,
-        deliver: Callable[[DatabaseRow], str | None],
-        *,
-        redactor: Redactor,
-        clock: Callable[[], float] = time.time,
-        retries: RetryPolicy = DEFAULT_RETRIES,
-    ) -> None:
-        self._database = database
-        self._channel = channel
-        self._deliver = deliver
-        self._redactor = redactor
-        self._clock = clock
-        self._retries = retries
+    def __init__(self, book: Book, sender: ChannelSender) -> None:
+        self._book = book
+        self._database = book.database
+        self._channel = sender.channel.name
+        self._sender = sender
 
     def send_due(self) -> int:
         """Try every row that is due now, once. Returns the number of attempts."""
@@ -132,11 +115,11 @@ class Outbox:
 
     def _claim(self) -> DatabaseRow | None:
         """Take one row. Its next time is moved by the lease, so no other sender sees it before."""
-        now = self._clock()
-        key = {"channel": self._channel, "most": self._retries.attempts}
+        now = self._book.clock()
+        key = {"channel": self._channel, "most": ATTEMPTS}
         with self._database.write():
             # Counts the attempt as well: a row that kills its sender every time is given up in the end.
-            return self._database.row("notify.claim", {**key, "now": now, "until": now + self._retries.lease_seconds})
+            return self._database.row("notify.claim", {**key, "now": now, "until": now + LEASE_SECONDS})
 
     def _try(self, row: DatabaseRow) -> None:
         try:
@@ -144,39 +127,25 @@ class Outbox:
         except NotSent as error:
             self._keep_failure(row, error)
             return
-        self._run("notify.sent", {"id": row["id"], "sent_at": self._clock(), "note": note})
+        self._run("notify.sent", {"id": row["id"], "sent_at": self._book.clock(), "note": note})
 
     def _keep_failure(self, row: DatabaseRow, error: NotSent) -> None:
-        attempts, most = row["attempts"], self._retries.attempts
-        wait = self._retries.wait_seconds(attempts, error.wait_seconds)
-        reason = self._redactor.text(str(error))[:_MOST_ERROR]
-        values = {"next_at": self._clock() + wait, "last_error": reason, "is_final": int(error.is_final)}
-        self._run("notify.failed", {"id": row["id"], "attempts": attempts, "most": most, **values})
-        what_next = "given up" if error.is_final or attempts >= most else f"trying again in {wait:g} s"
+        attempts = row["attempts"]
+        wait = wait_seconds(attempts, error.wait_seconds)
+        reason = self._book.redactor.text(str(error))[:_MOST_ERROR]
+        values = {"next_at": self._book.clock() + wait, "last_error": reason, "is_final": int(error.is_final)}
+        self._run("notify.failed", {"id": row["id"], "attempts": attempts, "most": ATTEMPTS, **values})
+        what_next = "given up" if error.is_final or attempts >= ATTEMPTS else f"trying again in {wait:g} s"
         _log.warning("channel %r, request %r: %s (%s)", self._channel, row["request_id"], reason, what_next)
 
-    def _run(self, query: str, params: dict[str, Any]) -> None:
-        with self._database.write():
-            self._database.run(query, params)
-
-
-class RequestDelivery:
-    """Sends what an outbox row reports: the current state of its request, over one channel."""
-
-    def __init__(self, book: Book, sender: ChannelSender) -> None:
-        self._book = book
-        self._channel = sender.channel
-        self._sender = sender
-
-    def deliver(self, row: DatabaseRow) -> str | None:
+    def _deliver(self, row: DatabaseRow) -> str | None:
         """Send one row, or raise NotSent; a note if there was nothing to send."""
         request = self._find(row["request_id"])
         # A webhook gets every event; a chat has one message for each request, which is brought up to date.
         if not self._sender.edits_message:
             self._sender.send(self._notification(row, request), None)
             return None
-        key = {"channel": self._channel.name, "request_id": request.id}
-        found = self._book.database.row("notify.place", key)
+        found = self._database.row("notify.place", {"channel": self._channel, "request_id": request.id})
         if found is None and request.is_resolved:
             return "already decided; nothing was sent"
         self._update_message(row, request, None if found is None else found["place"])
@@ -188,9 +157,7 @@ class RequestDelivery:
         if sent is None:
             return
         if sent != message_id:
-            values = {"channel": self._channel.name, "request_id": request.id, "place": sent}
-            with self._book.database.write():
-                self._book.database.run("notify.keep_place", values)
+            self._run("notify.keep_place", {"channel": self._channel, "request_id": request.id, "place": sent})
         # The row about the decision may have come while there was no message to edit yet.
         now = self._find(request.id)
         if now.status != request.status:
@@ -198,22 +165,12 @@ class RequestDelivery:
 
     def _find(self, request_id: str) -> Request:
         # Without a credential: the policy says who gets notifications.
-        found = self._book.database.row("confirm.request", {"id": request_id})
+        found = self._database.row("confirm.request", {"id": request_id})
         if found is None:
             raise NotFound(f"unknown request {request_id!r}")
-        return request_from_row(self._book.database, found, self._book.seal)
+        return request_from_row(self._database, found, self._book.seal)
 
     def _notification(self, row: DatabaseRow, request: Request) -> Notification:
-        return Notification(
-            id=row["id"],
-            event=row["event"],
-            request_id=request.id,
-            is_open=request.status == "pending",
-            text=compose(request, self._book.redactor),
-            data=self._data(request),
-        )
-
-    def _data(self, request: Request) -> dict[str, Any]:
         redactor = self._book.redactor
         data: dict[str, Any] = msgspec.to_builtins(request)
         data |= {name: redactor.text(data[name]) for name in _REDACTED}
@@ -222,12 +179,21 @@ class RequestDelivery:
         data["is_exact"] = (data["description"], data["details"]) == (request.description, request.details)
         data["expires"] = moment(request.expires_at)
         del data["votes"]
-        return data
+        return Notification(
+            id=row["id"],
+            event=row["event"],
+            request_id=request.id,
+            is_open=request.status == "pending",
+            text=compose(request, redactor),
+            data=data,
+        )
+
+    def _run(self, query: str, params: dict[str, Any]) -> None:
+        with self._database.write():
+            self._database.run(query, params)
 
 
-def make_sender(
-    channel: ConfiguredChannel, client: httpx2.Client, *, clock: Callable[[], float] = time.time
-) -> ChannelSender:
+def make_sender(channel: ConfiguredChannel, client: httpx2.Client, clock: Callable[[], float]) -> ChannelSender:
     """The sender for a channel of its kind."""
     if channel.kind == "telegram":
         return Telegram(channel, client)
@@ -239,33 +205,28 @@ def make_sender(
 class Notifier:
     """The threads that send notifications, and ask Telegram for answers."""
 
-    def __init__(
-        self,
-        open_book: Callable[[], Book],
-        channels: Mapping[str, ConfiguredChannel],
-        *,
-        clock: Callable[[], float] = time.time,
-        retries: RetryPolicy = DEFAULT_RETRIES,
-    ) -> None:
+    def __init__(self, open_book: Callable[[], Book], channels: Mapping[str, ConfiguredChannel]) -> None:
         self._open_book = open_book
-        self._channels = channels
-        self._clock = clock
-        self._retries = retries
+        self.channels = channels
         self._stop = threading.Event()
-        self._wakers = {name: threading.Event() for name in channels}
+        self._wakers: list[threading.Event] = []
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Start the threads."""
-        for channel in self._channels.values():
-            self._start_thread(f"seasoned-send-{channel.name}", self._run, channel)
-        for polled in _polled(self._channels.values()):
+        """Start a thread for each channel, and one for each bot of Telegram."""
+        # Another one at every start: a thread that outlived `stop` must still see that it is over.
+        self._stop = threading.Event()
+        for channel in self.channels.values():
+            waker = threading.Event()
+            self._wakers.append(waker)
+            self._start_thread(f"seasoned-send-{channel.name}", self._send, channel, waker, self._stop)
+        for polled in _polled(self.channels.values()):
             poller = Poller(polled, self._open_book)
             self._start_thread(f"seasoned-poll-{polled[0].name}", poller.run, self._stop)
 
     def wake(self) -> None:
         """Look for due rows at once: something was written."""
-        for waker in self._wakers.values():
+        for waker in self._wakers:
             waker.set()
 
     def stop(self) -> None:
@@ -276,37 +237,35 @@ class Notifier:
         for thread in self._threads:
             thread.join(max(0.0, limit - time.monotonic()))
         self._threads.clear()
+        self._wakers.clear()
 
-    def _start_thread(self, name: str, target: Callable[[Any], None], argument: object) -> None:
+    def use(self, channels: Mapping[str, ConfiguredChannel]) -> None:
+        """Serve the channels of a changed policy from now on."""
+        if channels != self.channels:
+            self.stop()
+            self.channels = channels
+            self.start()
+
+    def _start_thread(self, name: str, target: Callable[..., None], *arguments: object) -> None:
         # A daemon: a receiver that hangs must not keep the process from ending.
-        thread = threading.Thread(target=target, args=(argument,), name=name, daemon=True)
+        thread = threading.Thread(target=target, args=arguments, name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def _run(self, channel: ConfiguredChannel) -> None:
-        while not self._stop.is_set():
+    def _send(self, channel: ConfiguredChannel, waker: threading.Event, stop: threading.Event) -> None:
+        while not stop.is_set():
             try:
-                self._send_until_stopped(channel)
+                self._send_until_stopped(channel, waker, stop)
             except SeasonedError as error:
                 _log.warning("channel %r cannot be served, trying again: %s", channel.name, error)
-                self._stop.wait(1.0)
+                stop.wait(1.0)
 
-    def _send_until_stopped(self, channel: ConfiguredChannel) -> None:
-        waker = self._wakers[channel.name]
+    def _send_until_stopped(self, channel: ConfiguredChannel, waker: threading.Event, stop: threading.Event) -> None:
         book = self._open_book()
         try:
             with open_client() as client:
-                sender = make_sender(channel, client, clock=self._clock)
-                delivery = RequestDelivery(book, sender)
-                outbox = Outbox(
-                    book.database,
-                    channel.name,
-                    delivery.deliver,
-                    redactor=book.redactor,
-                    clock=self._clock,
-                    retries=self._retries,
-                )
-                while not self._stop.is_set():
+                outbox = Outbox(book, make_sender(channel, client, book.clock))
+                while not stop.is_set():
                     # Cleared first: a row that is written while others are sent sets it again.
                     waker.clear()
                     outbox.send_due()

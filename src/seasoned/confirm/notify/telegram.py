@@ -10,14 +10,14 @@ from typing import Any
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.http import NotSent, call, check, open_client
+from seasoned.confirm.notify.http import NotSent, call, open_client
 from seasoned.confirm.notify.message import (
     NOT_ALLOWED,
     ConfiguredChannel,
     IncomingDecision,
     Notification,
     as_html,
-    decide_once,
+    decide_for,
 )
 from seasoned.confirm.request.book import Book
 from seasoned.errors import SeasonedError
@@ -54,7 +54,6 @@ class _Press(msgspec.Struct):
 class Update(msgspec.Struct):
     """An update from Telegram; only pressed buttons matter here."""
 
-    update_id: int
     callback_query: _Press | None = None
 
 
@@ -91,7 +90,7 @@ class Telegram:
 
     def ask(self, method: str, payload: dict[str, Any], *, answer_seconds: float | None = None) -> dict[str, Any]:
         """Call one method of the Bot API."""
-        reply = call(
+        found = call(
             self._client,
             "POST",
             f"{self.channel.url}/bot{self.channel.token}/{method}",
@@ -99,9 +98,8 @@ class Telegram:
             answer_seconds=answer_seconds,
             hide=self.channel.token,
         )
-        found = check(reply, hide=self.channel.token).value()
         if found.get("ok") is not True:
-            raise NotSent("the answer is not from Telegram's API; check its address.", status=reply.status)
+            raise NotSent("the answer is not from Telegram's API; check its address.")
         return found
 
 
@@ -119,7 +117,7 @@ def receive_update(book: Book, channels: Sequence[ConfiguredChannel], body: byte
     channel = next((channel for channel in channels if channel.to == chat), None)
     if channel is None or verb not in (_APPROVE, _DENY) or not request_id or press.user.is_bot:
         return _reply(press, NOT_ALLOWED)
-    reply = decide_once(
+    reply = decide_for(
         book,
         IncomingDecision(
             channel=channel.name,
@@ -127,8 +125,6 @@ def receive_update(book: Book, channels: Sequence[ConfiguredChannel], body: byte
             request_id=request_id,
             approve=verb == _APPROVE,
             via="telegram",
-            message_id=f"{update.update_id}",
-            content=msgspec.json.encode([press.user.id, press.data]),
         ),
     )
     return _reply(press, reply.sentence)

@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.http import call, check
+from seasoned.confirm.notify.http import call
 from seasoned.confirm.notify.message import (
     ConfiguredChannel,
     DecisionReply,
     IncomingDecision,
     Notification,
-    decide_once,
+    decide_for,
 )
 from seasoned.confirm.request.book import Book
 from seasoned.errors import Unauthorised, UsageError
@@ -57,7 +57,7 @@ class Webhook:
         event = {"schema": "seasoned/confirm-event/1", "type": f"confirm.{message.event}", "data": message.data}
         body = msgspec.json.encode(event)
         headers = sign(self.channel.token, message_id=message.id, now=self._clock(), body=body)
-        check(call(self._client, "POST", self.channel.url, body=body, headers=headers, hide=self.channel.token))
+        call(self._client, "POST", self.channel.url, body=body, headers=headers, hide=self.channel.token)
         return message_id
 
 
@@ -71,24 +71,22 @@ def sign(secret: str, *, message_id: str, now: float, body: bytes) -> dict[str, 
     }
 
 
-def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) -> str:
-    """The id of a webhook that was signed with this secret within the last minutes; else Unauthorised."""
+def is_genuine(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) -> bool:
+    """Whether a webhook was signed with this secret within the last minutes."""
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     signatures = headers.get("webhook-signature", "")
     # The signed text joins its parts with dots, so an id with a dot could shift them.
     if not secret or not message_id or len(message_id) > _MOST_ID or "." in message_id or not signatures:
-        raise Unauthorised("The webhook is not signed: send webhook-id, webhook-timestamp and webhook-signature.")
+        return False
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 15):
-        raise Unauthorised("webhook-timestamp must be whole seconds since 1970.")
+        return False
     if abs(now - int(timestamp)) > FRESH_SECONDS:
-        raise Unauthorised(f"The webhook is older or newer than {FRESH_SECONDS:g} s: check the clocks.")
+        return False
     expected = f"v1,{_mac(_key(secret), message_id, timestamp, body)}".encode()
     # All are compared, so that timing reveals nothing.
     matches = [hmac.compare_digest(expected, each.encode("utf-8", "replace")) for each in signatures.split(" ")[:16]]
-    if not any(matches):
-        raise Unauthorised("The webhook's signature does not match: check the secret.")
-    return message_id
+    return any(matches)
 
 
 def receive_webhook(
@@ -96,37 +94,30 @@ def receive_webhook(
 ) -> DecisionReply:
     """Handle a decision by webhook: signature first, then body; anything not exactly right decides nothing."""
     # The body names the channel, and is not believed before a signature matches.
-    verified = {one.name: message_id for one in channels if (message_id := _verified_id(one, headers, body, now))}
+    verified = [one.name for one in channels if is_genuine(one.incoming_secret, headers, body, now=now)]
     if not verified:
-        raise Unauthorised("The webhook's signature does not match any secret, or is not fresh.")
+        raise Unauthorised(
+            "The webhook is not signed with a known secret, or not within the last 5 minutes: send webhook-id, "
+            "webhook-timestamp and webhook-signature, and check secret and clocks."
+        )
     try:
         ruling = msgspec.json.decode(body, type=WebhookDecision)
     except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"The webhook's body is wrong ({error}): send request, person and approve.") from error
-    names = [ruling.channel] if ruling.channel else list(verified)
+    names = [ruling.channel] if ruling.channel else verified
     if len(names) != 1 or names[0] not in verified:
         raise UsageError(f"Say which channel it is for: `channel` must be one of {sorted(verified)}.")
-    name = names[0]
-    return decide_once(
+    return decide_for(
         book,
         IncomingDecision(
-            channel=name,
+            channel=names[0],
             person=ruling.person,
             request_id=ruling.request,
             approve=ruling.approve,
             via="webhook",
             reason=ruling.reason,
-            message_id=verified[name],
-            content=body,
         ),
     )
-
-
-def _verified_id(channel: ConfiguredChannel, headers: Mapping[str, str], body: bytes, now: float) -> str | None:
-    try:
-        return verify(channel.incoming_secret, headers, body, now=now)
-    except Unauthorised:
-        return None
 
 
 def _mac(key: bytes, message_id: str, timestamp: str, body: bytes) -> str:

@@ -76,26 +76,6 @@ class Proof(msgspec.Struct, frozen=True):
 
 
 def make(
-    database: Database,
-    name: str,
-    role: Role,
-    *,
-    now: float,
-    person: str | None = None,
-    by: str = TERMINAL,
-    key: SealedKey | None = None,
-) -> tuple[Credential, str]:
-    """A new credential and its token `ssn_<role>_…`, shown only now. Audited. The person is the name by default.
-
-    Entry points use `change.change_as`, which requires authority: without it, the credential counts only as long as
-    no admin has a key.
-    """
-    with writing(database) as chain:
-        return make_in(database, chain, name, role, now=now, person=person, proof=Proof(by), key=key)
-
-
-def make_in(
-    database: Database,
     chain: Chain,
     name: str,
     role: Role,
@@ -105,15 +85,18 @@ def make_in(
     proof: Proof,
     key: SealedKey | None = None,
 ) -> tuple[Credential, str]:
-    """`make` inside an open transaction."""
+    """A new credential and its token `ssn_<role>_…`, shown only now. The person is the name by default.
+
+    Once an admin has a key, the credential counts only with the signature that `recorded.py` asks for.
+    """
     if role not in ROLES:
         raise UsageError(f"a role must be one of {', '.join(ROLES)}, not {role!r}")
     name, person = _name(name, "name"), _name(name if person is None else person, "person")
-    if database.row("confirm.credential_named", {"name": name}) is not None:
+    if chain.database.row("confirm.credential_named", {"name": name}) is not None:
         raise Conflict(f"the name {name!r} is taken, and names are never used twice: choose another", status="taken")
     token = f"ssn_{role}_{secrets.token_urlsafe(32)}"
     made = Credential(id=new_id(), name=name, role=role, person=person, created_at=float(now))
-    database.run(
+    chain.database.run(
         "confirm.add_credential",
         {
             "id": made.id,
@@ -148,21 +131,15 @@ def authenticate(database: Database, token: str) -> Credential:
     return found
 
 
-def revoke(database: Database, name_or_id: str, *, by: str, now: float) -> Credential:
-    """Revoke a credential without a signature, which is enough for an agent's. Its votes stay."""
-    with writing(database) as chain:
-        return revoke_in(database, chain, name_or_id, proof=Proof(by), now=now)
-
-
-def revoke_in(database: Database, chain: Chain, name_or_id: str, *, proof: Proof, now: float) -> Credential:
-    """`revoke` inside an open transaction. Revoking twice changes nothing."""
-    found = find(database, name_or_id)
+def revoke(chain: Chain, name: str, *, proof: Proof, now: float) -> Credential:
+    """Revoke a credential; an agent's without a signature. Its votes stay. Revoking twice changes nothing."""
+    found = find(chain.database, name)
     if found.revoked_at is not None:
         return found
     # Without an admin, the next program that asks could become the first one.
-    if found.role == "admin" and active_admins(database) == 1:
+    if found.role == "admin" and active_admins(chain.database) == 1:
         raise Conflict(f"{found.name!r} is the last admin: make another one first", status="last")
-    database.run("confirm.revoke", {"id": found.id, "now": float(now)})
+    chain.database.run("confirm.revoke", {"id": found.id, "now": float(now)})
     proof.record(chain, "credential_revoked", {"name": found.name, "role": found.role}, at=now)
     return msgspec.structs.replace(found, revoked_at=float(now))
 
@@ -178,14 +155,12 @@ def active_admins(database: Database) -> int:
     return 0 if row is None else int(row["count"])
 
 
-def find(database: Database, name_or_id: str) -> Credential:
-    """The credential with this name or id."""
-    if "\0" not in name_or_id and name_or_id.isascii():
-        row = database.row("confirm.credential_named", {"name": name_or_id})
-        row = row or database.row("confirm.credential", {"id": name_or_id})
-        if row is not None:
-            return from_row(Credential, row)
-    raise NotFound(f"unknown credential {name_or_id!r}: see `seasoned confirm token list`")
+def find(database: Database, name: str) -> Credential:
+    """The credential with this name."""
+    row = database.row("confirm.credential_named", {"name": name}) if _NAME.fullmatch(name) else None
+    if row is None:
+        raise NotFound(f"unknown credential {name!r}: see `seasoned confirm token list`")
+    return from_row(Credential, row)
 
 
 def current(database: Database, who: Credential) -> Credential:
@@ -346,37 +321,31 @@ def set_passphrase(
     who: Credential,
     passphrase: str,
     *,
-    by: UnlockedCredential | None,
+    by: UnlockedCredential,
     now: float,
     hasher: PasswordHasher = HASHER,
 ) -> UnlockedCredential:
     """Set or change the passphrase of a person who decides.
 
     `by` is that person, unlocked with the old passphrase, and keeps the key; or an admin, and the person gets a new
-    key. A token is not enough. None only works as long as no admin has a key.
+    key. A token is not enough.
     """
     if who.role == "agent":
         raise Refused(f"{who.name!r} is an agent's credential: only approvers and admins have a passphrase")
     check_passphrase(passphrase)
-    if by is not None and by.id == who.id:
+    if by.id == who.id:
         key = by.key
         stored = SealedKey(key.public, seal_key(key, passphrase, hasher=hasher))
     else:
         key, stored = new_key(passphrase, hasher=hasher)
     with writing(database) as chain:
         found = current(database, who)
-        state = RecordedState(database).update()
-        if by is None:
-            if state.signed_since is not None:
-                raise Refused(f"to set a new passphrase for {found.name!r}, use the old one or an admin's")
-            proof = Proof(found.name, key)
-        else:
-            if by.id != found.id and current(database, by).role != "admin":
-                raise Refused(f"{by.name!r} is not an admin, and cannot set the passphrase of {found.name!r}")
-            check_key(state, by)
-            proof = Proof(by.name, by.key)
+        if by.id != found.id and current(database, by).role != "admin":
+            raise Refused(f"{by.name!r} is not an admin, and cannot set the passphrase of {found.name!r}")
+        check_key(RecordedState(database).update(), by)
         database.run("confirm.set_key", {"id": found.id, "public_key": stored.public, "sealed_key": stored.sealed})
-        proof.record(chain, "passphrase_set", {"name": found.name, "public": stored.public}, at=now)
+        facts = {"name": found.name, "public": stored.public}
+        Proof(by.name, by.key).record(chain, "passphrase_set", facts, at=now)
     return unlocked(found, key)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 
-from seasoned.command.action import HIGH_RISK, check_action
+from seasoned.command.action import check_action
 from seasoned.command.rows import Finding
 from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
 from seasoned.confirm.audit.recorded import RecordedState
@@ -38,11 +38,10 @@ from seasoned.confirm.request.request import (
     canonical,
     check_text,
     digest_of,
-    finite_number,
     new_id,
     request_bytes,
 )
-from seasoned.confirm.request.row import Seal, need_in, new_request, request_from_row, unsealed, votes_of
+from seasoned.confirm.request.row import Seal, need_in, request_from_row, unsealed, votes_of
 from seasoned.errors import Conflict, Denied, NotFound, Refused, TooMany, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
@@ -62,20 +61,13 @@ BATCH = 100
 class _PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A submission that was checked, redacted and hashed; only the store can still refuse it."""
 
-    # The credential that asks; the digest contains its name.
-    who: Credential
-    action: str
-    # The exact key; `shown` has the redacted one.
-    session_key: str
-    timeout_seconds: float | None
     # The canonical bytes that the digest is made of.
     written: bytes
-    digest: str
-    # Description, label and session key without secrets.
-    shown: dict[str, str]
+    need: Finding | None
+    # What the audit says too: action and digest, and description, label and session key without secrets.
+    facts: dict[str, str]
     # The details without secrets, in JSON.
     details: str
-    need: Finding | None
     idempotency_hash: str | None
 
 
@@ -96,43 +88,29 @@ def _prepare(asked: NewRequest, who: Credential, redactor: Redactor) -> _Prepare
         requester=who.name,
     )
     return _PreparedRequest(
-        who=who,
-        action=action,
-        session_key=asked.session_key,
-        timeout_seconds=finite_number(asked.timeout_seconds),
         written=written,
-        digest=digest_of(written),
-        shown={
+        need=need_in(asked.details),
+        facts={
+            "action": action,
+            "digest": digest_of(written),
             "description": redactor.text(asked.description),
             "label": redactor.text(asked.label),
             "session_key": redactor.text(asked.session_key),
         },
         details=msgspec.json.encode(redactor.value(asked.details)).decode(),
-        need=need_in(asked.details),
         idempotency_hash=None if key is None else sha256(key.encode()).hexdigest(),
     )
 
 
-def _check_rate(
-    database: Database, policy: Policy, who: Credential, action: str, *, asked_so_far: int, now: float
-) -> None:
-    """Raise TooMany if a limit is reached. `asked_so_far` is an upper bound of the number of requests."""
+def _check_rate(database: Database, policy: Policy, who: Credential, action: str, now: float) -> None:
+    """Raise TooMany if a limit is reached."""
     for limit in policy.rate_limits(action):
-        # Counting gets slower with the number of requests; fewer than the limit cannot exceed it.
-        if asked_so_far < limit.most:
-            continue
-        since = now - limit.window_seconds
-        if _count(database, limit, who, action, since) >= limit.most:
+        bounds = {"since": now - limit.window_seconds, "most": limit.most}
+        whose = {"action": action if limit.of_action else None, "requester": who.id if limit.of_requester else None}
+        if _count(database, "confirm.recent", {**whose, **bounds}) >= limit.most:
             raise TooMany(_limit_message(limit, who, action), remaining=0, window_seconds=limit.window_seconds)
-
-
-def _check_pending(database: Database, policy: Policy, who: Credential, *, asked_so_far: int, now: float) -> None:
-    """Raise TooMany if all agents of a person together wait for as many decisions as they may."""
     most = policy.pending_of_person()
-    if asked_so_far < most:
-        return
-    row = database.row("confirm.pending_of_person", {"person": who.person, "now": now, "most": most})
-    if row is not None and int(row["count"]) >= most:
+    if _count(database, "confirm.pending_of_person", {"person": who.person, "now": now, "most": most}) >= most:
         raise TooMany(
             f"{most} requests of {who.person!r} are already pending: wait until some are decided",
             remaining=0,
@@ -140,32 +118,16 @@ def _check_pending(database: Database, policy: Policy, who: Credential, *, asked
         )
 
 
-def _count(database: Database, limit: RateLimit, who: Credential, action: str, since: float) -> int:
-    bounds = {"since": since, "most": limit.most}
-    if limit.of_action and limit.of_requester:
-        row = database.row("confirm.recent_of_both", {"action": action, "requester": who.id, **bounds})
-    elif limit.of_action:
-        row = database.row("confirm.recent", {"action": action, **bounds})
-    else:
-        row = database.row("confirm.recent_of_requester", {"requester": who.id, **bounds})
+def _count(database: Database, query: str, key: dict[str, Any]) -> int:
+    row = database.row(query, key)
     return 0 if row is None else int(row["count"])
 
 
 def _limit_message(limit: RateLimit, who: Credential, action: str) -> str:
+    asked = f"asked for {action!r}" if limit.of_action else "made requests"
+    whose = repr(who.name) if limit.of_requester else "all requesters together"
     often = f"{limit.most} times in {limit.window_seconds:g} seconds"
-    if limit.of_action and limit.of_requester:
-        return f"{who.name!r} asked for {action!r} {often}: wait, or put several into one request"
-    if limit.of_action:
-        return f"all requesters together asked for {action!r} {often}: wait, so that people can keep up"
-    return f"{who.name!r} made requests {often}: wait, or put several into one request"
-
-
-def rules_for(database: Database, action: str, session_key: str, *, now: float) -> list[str]:
-    """Ids of the entries that allow this action in this session now; none for one of the ten."""
-    if action in HIGH_RISK:
-        return []
-    key = {"action": action, "session_key": session_key, "now": float(now)}
-    return [str(row["id"]) for row in database.rows("confirm.allowed_now", key)]
+    return f"{whose} {asked} {often}: wait, or put several into one request"
 
 
 Requests = list[Request]
@@ -207,30 +169,26 @@ class Book:
         with another content: Conflict.
         """
         ready = _prepare(asked, who, self.redactor)
-        need = ready.need
+        action, need = ready.facts["action"], ready.need
         with writing(self.database) as chain:
             # After the lock was obtained, so that the times in the audit follow its order.
             now = self._now()
-            who = self._requester(ready.who)
+            who = self._requester(who)
             if (again := self._submitted_before(who, ready)) is not None:
                 return Submitted(again, False)
             # An allow-listed action must not carry a command that needs one of the ten.
-            rule = self._rule_for(ready, now) if need is None else None
-            by_list = rule is not None
+            by_list = need is None and self.policy.allows(action, asked.session_key, now)
             if not by_list:
                 # The limits keep the questions to people few; an allow-listed request asks no one.
-                _check_rate(self.database, self.policy, who, ready.action, asked_so_far=chain.head.seq, now=now)
-                _check_pending(self.database, self.policy, who, asked_so_far=chain.head.seq, now=now)
+                _check_rate(self.database, self.policy, who, action, now)
             request_id = new_id()
-            timeout = self.policy.timeout_seconds(ready.action, ready.timeout_seconds)
+            timeout = self.policy.timeout_seconds(action, asked.timeout_seconds)
             facts = {
-                **ready.shown,
-                "action": ready.action,
-                "digest": ready.digest,
+                **ready.facts,
                 "timeout_seconds": timeout,
                 "expires_at": now + timeout,
                 "redeem_before": now + self.policy.redeem_seconds if by_list else None,
-                "quorum": self.policy.quorum(ready.action),
+                "quorum": self.policy.quorum(action),
             }
             row = {
                 **facts,
@@ -252,12 +210,10 @@ class Book:
             self.database.run("confirm.add_request", row)
             event, actor = ("auto_approved", BY_ALLOW_LIST) if by_list else ("submitted", who.name)
             noted = {"requester": who.name} | ({} if need is None else {"needs": need.action})
-            # Redeeming asks whether this rule was made by an admin.
-            noted |= {} if rule is None else {"rule": rule}
             chain.append(event, facts | noted, at=now, actor=actor, request_id=request_id)
             if not by_list:
                 self._notify(request_id, "submitted", now)
-            return Submitted(new_request(row, None if by_list else ready.written, need), True)
+            return Submitted(self._request(self._row(request_id)), True)
 
     def decide(
         self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"
@@ -380,8 +336,7 @@ class Book:
 
     def pending_count(self) -> int:
         """The number of pending requests that have not run out of time."""
-        row = self.database.row("confirm.pending_count", {"now": self._now()})
-        return 0 if row is None else int(row["count"])
+        return _count(self.database, "confirm.pending_count", {"now": self._now()})
 
     def changes_since(self, seq: int, *, limit: int = 1000) -> Changes:
         """Changes after an audit sequence number: (seq, request id), oldest first."""
@@ -425,22 +380,12 @@ class Book:
         row = self.database.row("confirm.request_by_idempotency", key)
         if row is None:
             return None
-        if row["digest"] != ready.digest:
+        if row["digest"] != ready.facts["digest"]:
             raise Conflict(
                 f"this idempotency key belongs to request {row['id']!r}, which asks for something else: use a new key",
                 status=row["status"],
             )
         return self._request(row)
-
-    def _rule_for(self, ready: _PreparedRequest, now: float) -> str | None:
-        """What allows a request without a person: "policy", or the id of an entry that an admin made."""
-        # The policy file has the exact session key, the stored list the redacted one.
-        if self.policy.allows(ready.action, ready.session_key, now):
-            return "policy"
-        found = rules_for(self.database, ready.action, ready.shown["session_key"], now=now)
-        # An entry that was added outside the service allows nothing.
-        recorded = self.recorded().allowed
-        return next((rule for rule in found if recorded.get(rule, ("",))[0] == ready.action), None)
 
     def _has_voted(self, who: Credential, row: DatabaseRow) -> str | None:
         if any(vote.person == who.person for vote in votes_of(self.database, str(row["id"]))):

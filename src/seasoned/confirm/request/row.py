@@ -89,21 +89,6 @@ def request_from_row(database: Database, row: DatabaseRow, seal: Seal) -> Reques
         except CannotDo:
             # It can still be shown redacted; approving it is refused.
             exact = None
-    # Computed from what was sealed, so that writing the database does not remove the warning.
-    finding = "" if exact is None else finding_of(str(row["action"]), need_in(exact["details"]))
-    return _request(row, exact, row["redeemed_at"], votes_of(database, str(row["id"])), finding)
-
-
-def new_request(row: DatabaseRow, written: bytes | None, need: Finding | None) -> Request:
-    """The request in a row that was just written, with its exact bytes unless it is final."""
-    if written is None:
-        return _request(row, None, None, (), "")
-    return _request(row, msgspec.json.decode(written), None, (), finding_of(str(row["action"]), need))
-
-
-def _request(
-    row: DatabaseRow, exact: dict[str, Any] | None, redeemed_at: float | None, votes: tuple[Vote, ...], finding: str
-) -> Request:
     return Request(
         id=str(row["id"]),
         action=str(row["action"]),
@@ -121,12 +106,13 @@ def _request(
         reason=str(row["reason"]),
         digest=str(row["digest"]),
         redeem_before=row["redeem_before"],
-        redeemed_at=redeemed_at,
-        votes=votes,
+        redeemed_at=row["redeemed_at"],
+        votes=votes_of(database, str(row["id"])),
         quorum=int(row["quorum"]),
         is_exact=exact is not None,
-        is_unused=row["status"] in APPROVED and redeemed_at is None,
-        finding=finding,
+        is_unused=row["status"] in APPROVED and row["redeemed_at"] is None,
+        # Computed from what was sealed, so that writing the database does not remove the warning.
+        finding="" if exact is None else finding_of(str(row["action"]), need_in(exact["details"])),
     )
 
 

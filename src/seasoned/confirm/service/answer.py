@@ -132,17 +132,13 @@ class AuditAnswer:
 
 
 class HealthAnswer(TypedDict):
-    """Whether the service works; more for callers with a credential."""
+    """Whether the service works."""
 
     schema: Literal["seasoned/health/1"]
     status: Literal["ok", "failing"]
     pending_count: int | None
     timestamp: float
     timestamp_iso: str
-    version: NotRequired[str]
-    database: NotRequired[str]
-    waiting: NotRequired[int]
-    single_operator: NotRequired[str | None]
     # For admins: the newest notifications that have not arrived, and why.
     unsent: NotRequired[list[dict[str, Any]]]
 

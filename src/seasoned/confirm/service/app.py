@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import seasoned
 from seasoned.confirm.incoming import TooLarge, TooSlow
+from seasoned.confirm.notify.notifier import incoming_router
 from seasoned.confirm.service import routes
 from seasoned.confirm.service.answer import error_answer
 from seasoned.confirm.service.service import ConfirmService
@@ -42,7 +40,6 @@ _NAMED = re.compile(
     r"(?:an )?'?(action|description|details|requester|session_key|reason|digest|limit|status|Content-Type)\b"
 )
 _log = logging.getLogger("seasoned.confirm")
-_access = logging.getLogger("seasoned.confirm.access")
 
 
 def create_app(service: ConfirmService) -> FastAPI:
@@ -68,25 +65,17 @@ def create_app(service: ConfirmService) -> FastAPI:
     return app
 
 
-def describe() -> dict[str, Any]:
-    """The OpenAPI document, without a service."""
-    app = FastAPI(title=_TITLE, version=seasoned.__version__, description=_DESCRIPTION)
-    for router in (routes.router, routes.public):
-        app.include_router(router)
-    return app.openapi()
-
-
 def attach(app: FastAPI, service: ConfirmService) -> None:
     """Add the service to an application, which must also run `service.running()`."""
     app.state.confirm = service
-    for router in (service.notices.router(service.store), routes.router, routes.public):
+    incoming = incoming_router(service.store.write, lambda: service.notifier.channels, service.clock)
+    for router in (incoming, routes.router, routes.public):
         app.include_router(router)
     app.add_exception_handler(SeasonedError, on_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(ClientDisconnect, _on_gone)
     app.add_exception_handler(Exception, _on_unexpected)
-    app.add_middleware(_CountAnswers, service=service)
 
 
 def status_of(error: SeasonedError) -> int:
@@ -141,42 +130,3 @@ async def _on_gone(_: Request, __: Exception) -> Response:
 
 async def _on_unexpected(_: Request, __: Exception) -> Response:
     return error_answer(500, "Unexpected error: see the service's log.")
-
-
-class _CountAnswers:
-    """Counts every answer and logs a line about it, without addresses, queries or tokens."""
-
-    def __init__(self, app: ASGIApp, service: ConfirmService) -> None:
-        self._app = app
-        self._service = service
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun = time.perf_counter()
-        status = 500
-
-        async def sent(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, sent)
-        finally:
-            route = getattr(scope.get("route"), "path", None) or "-"
-            _count(self._service, scope, route, status, time.perf_counter() - begun)
-
-
-def _count(service: ConfirmService, scope: Scope, route: str, status: int, seconds: float) -> None:
-    state = scope.get("state", {})
-    method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-    service.metrics.answered(method, route, status, None if state.get("waited") else seconds)
-    name = getattr(state.get("who"), "name", "-")
-    _access.info("%s %s %d %.1f ms %s", method, route, status, 1e3 * seconds, name)
-
-
-# Labels of a metric: a caller could invent methods without end.
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})

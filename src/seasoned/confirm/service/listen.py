@@ -1,23 +1,18 @@
-"""Listens on loopback, with TLS, or on a Unix socket that identifies the user at the other end."""
+"""Listens on loopback, or with TLS, and serves until a signal comes."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import ipaddress
 import logging
-import os
 import signal
 import socket
 import ssl
-import stat
-import struct
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
@@ -39,17 +34,14 @@ _BACKLOG = 2048
 # Longer than any slow network needs for a few kilobytes.
 _HEAD_SECONDS = 30.0
 _MOST_HEAD_BYTES = 65_536
-_FILES = 16_384
 _SWITCH_SECONDS = 0.0005
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP that also knows the user id at the other end of a Unix socket, from the kernel."""
+    """HTTP with limits for the head of a request, which arrives before the caller is authenticated."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        uid = peer_uid(transport.get_extra_info("socket"))
-        self.app_state = {**self.app_state, "peer_uid": uid}
         self._head_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
         self._await_head()
@@ -115,15 +107,6 @@ def is_known_host(name: str, own: Iterable[str]) -> bool:
     return True
 
 
-def peer_uid(connection: socket.socket | None) -> int | None:
-    """The user id of the process that opened this connection; None where the kernel does not say."""
-    if connection is None or connection.family != getattr(socket, "AF_UNIX", None) or sys.platform != "linux":
-        return None
-    # struct ucred: process, user and group. Other systems need other calls.
-    _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-    return int(uid)
-
-
 class ColocatedApp(Protocol):
     """Another application that answers at the same address and runs as long as the service."""
 
@@ -135,7 +118,7 @@ class ColocatedApp(Protocol):
 
 
 class _Server(uvicorn.Server):
-    """One listener. Signals are handled for all of them together."""
+    """A server that leaves signals to us: waiting clients are answered before it stops."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -180,69 +163,22 @@ def bind(listen: Listen) -> socket.socket:
     )
 
 
-def bind_unix(path: Path, *, shared: bool) -> socket.socket:
-    """The listening Unix socket, for its owner or, if `shared`, also for the group."""
-    if not hasattr(socket, "AF_UNIX"):
-        raise CannotDo("This system has no Unix sockets: leave `socket` out of the policy.")
-    _clear(path)
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # The file must never have wider permissions, not even for a moment.
-    before = os.umask(0o117 if shared else 0o177)
-    try:
-        made.bind(str(path))
-    except OSError as error:
-        made.close()
-        raise CannotDo(f"Cannot listen on {str(path)!r} ({error.strerror or error}): check the folder.") from error
-    finally:
-        os.umask(before)
-    return made
-
-
-def _clear(path: Path) -> None:
-    """Remove the socket that a killed service left behind, and nothing else."""
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise CannotDo(f"Cannot read {str(path)!r} ({error.strerror}): check the folder.") from error
-    if not stat.S_ISSOCK(found.st_mode):
-        raise CannotDo(f"{str(path)!r} exists and is not a socket: move it away, or give another path.")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        try:
-            # Only a socket that no process answers on was left behind.
-            probe.connect(str(path))
-        except OSError:
-            path.unlink(missing_ok=True)
-            return
-    raise CannotDo(f"Another service listens on {str(path)!r}: stop it, or give another path.")
-
-
 class Listener(NamedTuple):
     """A bound socket, and its address for callers."""
 
     socket: socket.socket
-    is_tls: bool
     address: str
 
 
 @contextlib.contextmanager
-def listening(listen: Listen) -> Iterator[list[Listener]]:
-    """Every address of the service, bound; CannotDo or UsageError if one cannot be used."""
+def listening(listen: Listen) -> Iterator[Listener]:
+    """The address of the service, bound; CannotDo or UsageError if it cannot be used."""
     is_tls = listen.tls_certificate is not None
-    with contextlib.ExitStack() as stack:
-        made = stack.enter_context(bind(listen))
+    with bind(listen) as made:
         if is_tls:
             _check_certificate(listen)
         host, port = made.getsockname()[:2]
-        url = f"{'https' if is_tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
-        found = [Listener(made, is_tls, url)]
-        if listen.socket is not None:
-            shared = any(uid != str(os.getuid()) for uid in listen.peers)
-            made = stack.enter_context(bind_unix(listen.socket, shared=shared))
-            stack.callback(listen.socket.unlink, missing_ok=True)
-            found.append(Listener(made, False, f"unix:{listen.socket}"))
-        yield found
+        yield Listener(made, f"{'https' if is_tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}")
 
 
 def serve(
@@ -250,21 +186,20 @@ def serve(
     service: ConfirmService,
     listen: Listen,
     *,
-    ready: Callable[[Sequence[str]], object] = lambda addresses: None,
+    ready: Callable[[str], object] = lambda address: None,
     stopping: threading.Event | None = None,
     colocated: ColocatedApp | None = None,
 ) -> None:
     """Serve until a signal comes (or `stopping` is set), then finish current requests and answer waiting clients."""
-    with listening(listen) as listeners:
-        addresses = [one.address for one in listeners]
-        service.base_url = service.base_url or addresses[0]
-        run_servers(
+    with listening(listen) as listener:
+        service.base_url = service.base_url or listener.address
+        run_server(
             app if colocated is None else colocated.front(app),
             listen,
-            listeners,
+            listener,
             secrecy=service.secrecy,
             running=[app.router.lifespan_context(app), *([] if colocated is None else [colocated.running()])],
-            ready=lambda: ready(addresses),
+            ready=ready,
             stopping=stopping,
             # Waiting clients are answered first: the server waits for them before it stops.
             before_stop=service.waiting.stop,
@@ -272,60 +207,50 @@ def serve(
         )
 
 
-def run_servers(
+def run_server(
     app: Any,
     listen: Listen,
-    listeners: Sequence[Listener],
+    listener: Listener,
     *,
     secrecy: Secrecy,
     running: Sequence[AbstractAsyncContextManager[object]],
-    ready: Callable[[], object],
+    ready: Callable[[str], object],
     stopping: threading.Event | None,
     before_stop: Callable[[], object] = lambda: None,
     keep_alive_seconds: int = _KEEP_ALIVE_SECONDS,
     is_gateway: bool = False,
 ) -> None:
-    """Serve on every listener until a signal comes or `stopping` is set; `running` is open meanwhile."""
+    """Serve until a signal comes or `stopping` is set; `running` is open meanwhile."""
     _open_log(secrecy)
-    _allow_many_connections()
     if is_gateway:
         # Streams must not wait 5 ms for a thread that computes.
         sys.setswitchinterval(_SWITCH_SECONDS)
-    # Loaded modules stay; scanning them at every collection would slow down answers.
-    gc.collect()
-    gc.freeze()
-    # Most objects of a request are freed by reference counting; only cycles wait for the collector.
-    gc.set_threshold(20_000, 20, 100)
-    servers = [
-        _Server(
-            uvicorn.Config(
-                app,
-                http=_Protocol,
-                # The loop and the lifespan below are shared by several listeners.
-                ws="none",
-                loop="none",
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                # Forwarded headers could be forged, and nothing here needs them.
-                proxy_headers=False,
-                server_header=False,
-                # A gateway's answers carry the date of the upstream.
-                date_header=not is_gateway,
-                backlog=_BACKLOG,
-                timeout_keep_alive=keep_alive_seconds,
-                timeout_graceful_shutdown=_GRACE_SECONDS,
-                ssl_certfile=listen.tls_certificate if one.is_tls else None,
-                ssl_keyfile=listen.tls_key if one.is_tls else None,
-            )
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=_Protocol,
+            # The loop and the lifespan are opened below.
+            ws="none",
+            loop="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            # Forwarded headers could be forged, and nothing here needs them.
+            proxy_headers=False,
+            server_header=False,
+            # A gateway's answers carry the date of the upstream.
+            date_header=not is_gateway,
+            backlog=_BACKLOG,
+            timeout_keep_alive=keep_alive_seconds,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            ssl_certfile=listen.tls_certificate,
+            ssl_keyfile=listen.tls_key,
         )
-        for one in listeners
-    ]
+    )
 
     def stop() -> None:
         before_stop()
-        for server in servers:
-            server.should_exit = True
+        server.should_exit = True
 
     async def serve_until_stopped() -> None:
         if threading.current_thread() is threading.main_thread():
@@ -334,11 +259,10 @@ def run_servers(
         async with contextlib.AsyncExitStack() as stack:
             for one in running:
                 await stack.enter_async_context(one)
-            starts = (server.serve(sockets=[one.socket]) for server, one in zip(servers, listeners, strict=True))
-            serving = asyncio.gather(*starts)
-            while not serving.done() and not all(server.started for server in servers):
+            serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
+            while not serving.done() and not server.started:
                 await asyncio.sleep(0.01)
-            ready()
+            ready(listener.address)
             while stopping is not None and not stopping.is_set() and not serving.done():
                 await asyncio.sleep(0.02)
             if stopping is not None:
@@ -347,18 +271,6 @@ def run_servers(
 
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
         runner.run(serve_until_stopped())
-
-
-def _allow_many_connections() -> None:
-    """Raise the limit of open files: every waiting client holds one, and 1,024 are soon reached."""
-    try:
-        import resource
-    except ImportError:
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _check_certificate(listen: Listen) -> None:

@@ -1,11 +1,10 @@
-"""HTTP routes: submit, look, wait, decide, redeem; lists, audit, health and metrics. GET changes nothing but expiry.
+"""HTTP routes: submit, look, wait, decide, redeem; lists, audit and health. GET changes nothing but expiry.
 
-The caller is identified by a bearer token, or by the user id at the other end of the Unix socket.
+The caller is identified by a bearer token.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
@@ -18,22 +17,21 @@ from fastapi.security.base import SecurityBase
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-import seasoned
 from seasoned.confirm.notify.notifier import unsent
 from seasoned.confirm.people.credential import (
     CHANNELS,
+    DEFAULT_SECONDS,
     Credential,
     UnlockedCredential,
     authenticate,
     authenticate_passphrase,
-    credentials,
 )
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
 from seasoned.confirm.service import answer
 from seasoned.confirm.service.answer import HEADERS, show_request, shown_as
 from seasoned.confirm.service.body import DecisionBody, PhoneBody, RedeemBody, SubmitBody, read_json_body
-from seasoned.confirm.service.service import CONTENT_TYPE, ConfirmService, service_of
+from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, Denied, NotFound, Refused, Unauthorised
 
 _MOST_TOKEN = 200
@@ -54,45 +52,20 @@ class Bearer(SecurityBase):
 
 
 async def _identify(request: HTTPRequest) -> Credential:
-    service, token, uid = service_of(request), token_of(request), peer_of(request)
-    if token is not None:
-        return await service.store.read(lambda book: authenticate(book.database, token))
-    if uid is None:
-        raise Unauthorised("No credential: send the header 'Authorization: Bearer <token>'.")
-    name = service.policy.listen.peers.get(str(uid))
-    return await service.store.read(lambda book: _peer(book, uid, name))
+    token = _token_of(request)
+    return await service_of(request).store.read(lambda book: authenticate(book.database, token))
 
 
-def token_of(request: HTTPRequest) -> str | None:
+def _token_of(request: HTTPRequest) -> str:
     """The token in the header; two such headers are an error."""
     given = request.headers.getlist("authorization")
     if not given:
-        return None
+        raise Unauthorised("No credential: send the header 'Authorization: Bearer <token>'.")
     scheme, _, token = given[0].partition(" ")
     token = token.strip()
     if len(given) > 1 or scheme.lower() != "bearer" or not 0 < len(token) <= _MOST_TOKEN or not token.isascii():
         raise Unauthorised("The Authorization header is not valid: send exactly one, as 'Bearer <token>'.")
     return token
-
-
-def peer_of(request: HTTPRequest) -> int | None:
-    """The user id of the process at the other end of a Unix socket; None for other connections."""
-    uid = request.scope.get("state", {}).get("peer_uid")
-    return uid if isinstance(uid, int) else None
-
-
-def _peer(book: Book, uid: int, name: str | None) -> Credential:
-    if name is None:
-        raise Unauthorised(
-            f"The policy has no credential for user id {uid}: add it under listen.peers, or send a token."
-        )
-    found = next((one for one in credentials(book.database) if one.name == name and one.revoked_at is None), None)
-    if found is None:
-        raise Unauthorised(f"The credential {name!r} of user id {uid} does not exist or is revoked.")
-    if uid == os.getuid() and found.role != "agent":
-        # Every program of the service's own user, agents included, could use it.
-        raise Refused(f"User id {uid} is the service's own: it may ask but not decide. Use a token or another user.")
-    return found
 
 
 authenticated = Bearer()
@@ -146,8 +119,7 @@ async def submit(
     service, asked = service_of(request), body.new_request(key)
     done = await service.store.write(lambda book: book.submit(who, asked))
     if done.is_new:
-        service.metrics.submitted(done.request)
-        service.notices.wake()
+        service.notifier.wake()
     if done.request.status == "auto_approved":
         reply.status_code = 200
     return answer.show_submitted(done.request, service.base_url)
@@ -193,7 +165,7 @@ async def unlock_phone(request: HTTPRequest, who: Who, body: PhoneBody) -> answe
     """Let the phone of this person decide for a time."""
     service = service_of(request)
     unlocked = await unlock(service, who, body.passphrase.get_secret_value())
-    until = await service.unlock_phone(unlocked, body.seconds)
+    until = await service.unlock_phone(unlocked, DEFAULT_SECONDS if body.seconds is None else body.seconds)
     return shown_as(answer.PhoneAnswer, who, channels=CHANNELS, expires_at=until)
 
 
@@ -203,9 +175,8 @@ async def decide(
     """Cast a vote, and wake the clients that wait for it."""
     checked = check_id(request_id)
     decided = await service.store.write(lambda book: book.decide(who, checked, approve=approve, reason=reason, via=via))
-    service.metrics.voted(approve=approve)
     service.waiting.tell(decided.id)
-    service.notices.wake()
+    service.notifier.wake()
     return decided
 
 
@@ -214,7 +185,6 @@ async def redeem(request: HTTPRequest, request_id: RequestId, who: Who, body: Re
     """Use an approval, once, for exactly what was approved."""
     service, checked = service_of(request), check_id(request_id)
     grant = await service.store.write(lambda book: book.redeem(who, checked, digest=body.digest))
-    service.metrics.redeemed()
     return shown_as(answer.RedeemedAnswer, grant)
 
 
@@ -224,10 +194,8 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait
     service = service_of(request)
     checked = check_id(request_id)
     if wait == 0:
-        found = await service.waiting.look(who, checked)
+        found = await service.store.read(lambda book: book.look(who, checked))
     else:
-        # Its time is left out of the histogram of answer times.
-        request.state.waited = True
         found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
     return show_request(answer.RequestAnswer, found)
 
@@ -277,14 +245,6 @@ async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> answer.Aud
     return answer.AuditAnswer(count=len(entries), entries=entries)
 
 
-@router.get("/metrics", include_in_schema=False)
-async def metrics(request: HTTPRequest, who: Who) -> Response:
-    """Metrics without names. Any credential may read them, so a collector needs no more rights than an agent."""
-    service = service_of(request)
-    pending = await service.pending_count()
-    return Response(service.metrics.text(pending), media_type=CONTENT_TYPE)
-
-
 @router.get("/openapi.json", include_in_schema=False)
 async def openapi_document(request: HTTPRequest, who: Who) -> dict[str, Any]:
     """The OpenAPI document."""
@@ -297,7 +257,7 @@ public = APIRouter(tags=["health"])
 
 @public.get("/health", responses={503: {"model": answer.HealthAnswer, "description": "Restart it, or see its log."}})
 async def health(request: HTTPRequest, reply: Response) -> answer.HealthAnswer:
-    """Whether the service works. Needs no credential, and says more with one."""
+    """Whether the service works. Needs no credential; an admin also sees what has not arrived."""
     service = service_of(request)
     try:
         pending = await service.pending_count()
@@ -314,24 +274,16 @@ async def health(request: HTTPRequest, reply: Response) -> answer.HealthAnswer:
     }
     reply.headers.update(HEADERS)
     reply.status_code = 200 if works else 503
-    who = await _recognised(request) if works else None
-    if who is not None:
-        shown |= {
-            "version": seasoned.__version__,
-            "database": "postgres" if service.config.database_url else "sqlite",
-            "waiting": service.waiting.count,
-            "single_operator": service.policy.gives_up(),
-        }
-    if who is not None and who.role == "admin":
+    if works and await _is_admin(request):
         shown["unsent"] = await service.store.read(_unsent)
     return shown
 
 
-async def _recognised(request: HTTPRequest) -> Credential | None:
+async def _is_admin(request: HTTPRequest) -> bool:
     try:
-        return await authenticated(request)
+        return (await authenticated(request)).role == "admin"
     except (Denied, CannotDo):
-        return None
+        return False
 
 
 def _unsent(book: Book) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""One running service: store threads, waiting clients, metrics, notifications and the policy in force."""
+"""One running service: store threads, waiting clients, notifications and the policy in force."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from fastapi import APIRouter
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.requests import Request as HTTPRequest
 
 from seasoned.config import Config
-from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
-from seasoned.confirm.notify.notifier import Notifier, incoming_router
+from seasoned.confirm.notify.message import load_channels
+from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.people.credential import DEFAULT_SECONDS, UnlockedCredential, UnlockedPhones
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.request import SERVICE_LOCK, Request
+from seasoned.confirm.request.request import SERVICE_LOCK
 from seasoned.confirm.request.row import load_seal
 from seasoned.confirm.service.waiting import StoreThreads, Waiters
 from seasoned.errors import SeasonedError
@@ -28,111 +26,10 @@ from seasoned.file_lock import locked
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, open_database
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
-
-class ConfirmMetrics:
-    """The metrics, in a separate registry, so that two services in one process do not mix."""
-
-    def __init__(self, waiting: Waiters) -> None:
-        # Pages and the gateway add their own metrics to it.
-        self.registry = CollectorRegistry()
-        self._submitted = Counter(
-            "seasoned_confirm_submitted", "Requests submitted.", ["status"], registry=self.registry
-        )
-        self._votes = Counter("seasoned_confirm_votes", "Votes cast.", ["vote"], registry=self.registry)
-        self._redeemed = Counter("seasoned_confirm_redeemed", "Grants given out.", registry=self.registry)
-        self._answers = Counter(
-            "seasoned_confirm_http_answers",
-            "Answers by route and status.",
-            ["method", "route", "status"],
-            registry=self.registry,
-        )
-        self._seconds = Histogram(
-            "seasoned_confirm_http_seconds",
-            "Time until an answer, without waiting.",
-            registry=self.registry,
-            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0),
-        )
-        self._pending = Gauge("seasoned_confirm_pending", "Pending requests.", registry=self.registry)
-        waiters = Gauge("seasoned_confirm_waiting", "Connections that wait for a decision.", registry=self.registry)
-        waiters.set_function(lambda: float(waiting.count))
-
-    def submitted(self, request: Request) -> None:
-        self._submitted.labels(request.status).inc()
-
-    def voted(self, *, approve: bool) -> None:
-        self._votes.labels("approve" if approve else "deny").inc()
-
-    def redeemed(self) -> None:
-        self._redeemed.inc()
-
-    def answered(self, method: str, route: str, status: int, seconds: float | None) -> None:
-        self._answers.labels(method, route, str(status)).inc()
-        if seconds is not None:
-            self._seconds.observe(seconds)
-
-    def text(self, pending_count: int) -> bytes:
-        """All metrics as text."""
-        self._pending.set(pending_count)
-        return generate_latest(self.registry)
-
-
 # How soon a changed policy file is noticed.
 _POLICY_SECONDS = 1.0
 _T = TypeVar("_T")
 _log = logging.getLogger("seasoned.confirm")
-
-
-class Notifications:
-    """The channels of the policy in force, and the notifier that serves them."""
-
-    def __init__(
-        self,
-        config: Config,
-        policy: Policy,
-        open_book: Callable[[], Book],
-        *,
-        clock: Callable[[], float],
-    ) -> None:
-        self._config = config
-        self._open_book = open_book
-        self._clock = clock
-        self.channels: dict[str, ConfiguredChannel] = load_channels(policy, config)
-        self._notifier: Notifier | None = None
-
-    def start(self) -> None:
-        """Start sending, if the policy has channels."""
-        if self.channels:
-            self._notifier = Notifier(self._open_book, self.channels, clock=self._clock)
-            self._notifier.start()
-
-    def wake(self) -> None:
-        """Look for due notifications at once: something was written."""
-        if self._notifier is not None:
-            self._notifier.wake()
-
-    async def stop(self) -> None:
-        """Stop after the attempts under way; the rest is sent at the next start."""
-        if self._notifier is not None:
-            await asyncio.to_thread(self._notifier.stop)
-            self._notifier = None
-
-    async def renew(self, policy: Policy) -> None:
-        """Use the channels of a changed policy; if they cannot be used, the old ones stay."""
-        try:
-            channels = load_channels(policy, self._config)
-        except SeasonedError as error:
-            _log.error("the channels were not changed: %s", error)
-            return
-        if channels != self.channels:
-            await self.stop()
-            self.channels = channels
-            self.start()
-
-    def router(self, store: StoreThreads) -> APIRouter:
-        """The endpoints that Telegram, Discord and webhooks call."""
-        return incoming_router(store.write, lambda: self.channels, self._clock)
 
 
 class SteadyClock:
@@ -180,8 +77,7 @@ class ConfirmService:
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
         self.store = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
         self.waiting = Waiters(self.store, clock=clock)
-        self.metrics = ConfirmMetrics(self.waiting)
-        self.notices = Notifications(config, self.policy, self.open_book, clock=clock)
+        self.notifier = Notifier(self.open_book, load_channels(self.policy, config))
         # Which background task has ended with an error, for /health.
         self.broken: str | None = None
 
@@ -204,11 +100,10 @@ class ConfirmService:
         """A book on a new connection, for a thread that is not one of the store threads."""
         return self.make_book(open_database(self.config, durable=True))
 
-    async def unlock_phone(self, who: UnlockedCredential, seconds: float | None = None) -> float:
+    async def unlock_phone(self, who: UnlockedCredential, seconds: float = DEFAULT_SECONDS) -> float:
         """Let the phone of a person decide for a time; returns until when."""
-        lasting = DEFAULT_SECONDS if seconds is None else seconds
         return await self.store.write(
-            lambda book: self.phones.add(book.database, who, now=self.clock(), seconds=lasting)
+            lambda book: self.phones.add(book.database, who, now=self.clock(), seconds=seconds)
         )
 
     @asynccontextmanager
@@ -229,8 +124,8 @@ class ConfirmService:
             await self.store.stop()
             raise
         await self.waiting.start()
-        self.notices.start()
-        work = (self.waiting.poll, self.waiting.expire, self._watch_policy)
+        self.notifier.start()
+        work = (self.waiting.run, self._watch_policy)
         tasks = [asyncio.ensure_future(start()) for start in work]
         for task in tasks:
             task.add_done_callback(self._ended)
@@ -244,7 +139,7 @@ class ConfirmService:
             for task in tasks:
                 with suppress(asyncio.CancelledError, SeasonedError):
                     await task
-            await self.notices.stop()
+            await asyncio.to_thread(self.notifier.stop)
             await self.store.stop()
 
     def _ended(self, task: asyncio.Future[None]) -> None:
@@ -269,7 +164,10 @@ class ConfirmService:
                 continue
             self.policy = policy
             self.store.renew()
-            await self.notices.renew(self.policy)
+            try:
+                await asyncio.to_thread(self.notifier.use, load_channels(policy, self.config))
+            except SeasonedError as error:
+                _log.error("the channels were not changed: %s", error)
             _log.info("the policy was reloaded")
 
     async def _check_policy(self, digest: str) -> None:

@@ -86,8 +86,6 @@ class StoreThreads:
 
 # How soon a client notices what another process decided.
 _POLL_SECONDS = 0.1
-# Requests live for at least 30 seconds, so a request of another process is noticed long before it expires.
-_EXPIRE_SECONDS = 1.0
 _PAGE = 1000
 _log = logging.getLogger("seasoned.confirm")
 
@@ -127,11 +125,6 @@ class Waiters:
         self._stopping = asyncio.Event()
         self._seq = 0
 
-    @property
-    def count(self) -> int:
-        """How many clients wait now."""
-        return sum(map(len, self._signals.values()))
-
     @contextmanager
     def listen(self, request_id: str | None = None) -> Iterator[ChangeSignal]:
         """A signal for one request, or for all; it says that something changed, not what."""
@@ -150,10 +143,6 @@ class Waiters:
             for signal in self._signals.get(waiting, ()):
                 signal.set()
 
-    async def look(self, who: Credential, request_id: str) -> Request:
-        """The request as it is now."""
-        return await self._store.read(lambda book: book.look(who, request_id))
-
     async def until_resolved(
         self, who: Credential, request_id: str, seconds: float, gone: Callable[[], Awaitable[None]]
     ) -> Request:
@@ -166,7 +155,7 @@ class Waiters:
             leaving.add_done_callback(lambda _: signal.set())
             try:
                 while True:
-                    found = await self.look(who, request_id)
+                    found = await self._store.read(lambda book: book.look(who, request_id))
                     is_over = clock() >= ends or leaving.done() or signal.is_stopping
                     if found.is_resolved or is_over:
                         return found
@@ -188,12 +177,16 @@ class Waiters:
             for signal in signals:
                 signal.set()
 
-    async def poll(self) -> None:
-        """Look for changes by any process, with one query for all waiting clients."""
+    async def run(self) -> None:
+        """Look for changes by any process, with one query for all waiting clients, and let overdue requests expire."""
         while True:
             await asyncio.sleep(_POLL_SECONDS)
             try:
                 await self._catch_up()
+                due = await self._store.read(lambda book: book.next_expiry())
+                if due is not None and due <= self._clock():
+                    # The next look at the changes tells who waits for them.
+                    await self._store.write(lambda book: book.expire_due())
             except SeasonedError as error:
                 _log.warning("cannot look for changes, trying again: %s", error)
 
@@ -205,23 +198,3 @@ class Waiters:
                 self.tell(request_id)
             if len(page) < _PAGE:
                 return
-
-    async def expire(self) -> None:
-        """Expire requests that were not decided in time."""
-        while True:
-            try:
-                seconds = await self._expire_due()
-            except SeasonedError as error:
-                _log.warning("cannot expire requests, trying again: %s", error)
-                seconds = _EXPIRE_SECONDS
-            await asyncio.sleep(seconds)
-
-    async def _expire_due(self) -> float:
-        due = await self._store.read(lambda book: book.next_expiry())
-        if due is not None and due <= self._clock():
-            for request in await self._store.write(lambda book: book.expire_due()):
-                self.tell(request.id)
-            due = await self._store.read(lambda book: book.next_expiry())
-        left = _EXPIRE_SECONDS if due is None else due - self._clock()
-        # Never zero, so that a row that cannot expire yet makes no busy loop.
-        return min(max(left, 0.02), _EXPIRE_SECONDS)

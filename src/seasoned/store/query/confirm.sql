@@ -68,13 +68,13 @@ ORDER BY created_at DESC, id DESC
 LIMIT :limit;
 
 -- name: request_states
-SELECT id, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
+SELECT id, action, requester_name, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 1) AS approvals,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 0) AS denials
 FROM request;
 
 -- name: request_state
-SELECT id, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
+SELECT id, action, requester_name, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 1) AS approvals,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 0) AS denials
 FROM request WHERE id = :id;
@@ -82,21 +82,9 @@ FROM request WHERE id = :id;
 -- name: recent
 SELECT COUNT(*) AS count FROM (
     SELECT id FROM request
-    WHERE action = :action AND created_at > :since AND status <> 'auto_approved'
-    LIMIT :most
-) AS found;
-
--- name: recent_of_requester
-SELECT COUNT(*) AS count FROM (
-    SELECT id FROM request
-    WHERE requester = :requester AND created_at > :since AND status <> 'auto_approved'
-    LIMIT :most
-) AS found;
-
--- name: recent_of_both
-SELECT COUNT(*) AS count FROM (
-    SELECT id FROM request
-    WHERE requester = :requester AND action = :action AND created_at > :since AND status <> 'auto_approved'
+    WHERE created_at > :since AND status <> 'auto_approved'
+      AND (CAST(:action AS TEXT) IS NULL OR action = :action)
+      AND (CAST(:requester AS TEXT) IS NULL OR requester = :requester)
     LIMIT :most
 ) AS found;
 
@@ -183,19 +171,3 @@ SELECT seq, request_id FROM audit WHERE seq > :seq AND request_id IS NOT NULL OR
 -- name: add_outbox
 INSERT INTO outbox (id, request_id, event, channel, created_at, attempts, next_at)
 VALUES (:id, :request_id, :event, :channel, :now, 0, :now);
-
--- name: add_allowed
-INSERT INTO allowed (id, action, session_key, expires_at, created_at, created_by)
-VALUES (:id, :action, :session_key, :expires_at, :created_at, :created_by);
-
--- name: remove_allowed
-DELETE FROM allowed WHERE id = :id RETURNING id, action, session_key, expires_at, created_at, created_by;
-
--- name: allowed
-SELECT id, action, session_key, expires_at, created_at, created_by FROM allowed ORDER BY created_at, id;
-
--- name: allowed_now
-SELECT id FROM allowed
-WHERE action = :action AND (session_key IS NULL OR session_key = :session_key)
-  AND (expires_at IS NULL OR expires_at > :now)
-ORDER BY id;

@@ -25,14 +25,3 @@ SELECT place FROM outbox WHERE channel = :channel AND request_id = :request_id A
 
 -- name: keep_place
 UPDATE outbox SET place = :place WHERE channel = :channel AND request_id = :request_id;
-
--- name: heard
-SELECT digest, answer FROM heard WHERE channel = :channel AND message_id = :message_id;
-
--- name: hear
-INSERT INTO heard (channel, message_id, digest, answer, heard_at)
-VALUES (:channel, :message_id, :digest, :answer, :heard_at)
-ON CONFLICT (channel, message_id) DO NOTHING;
-
--- name: forget_heard
-DELETE FROM heard WHERE heard_at < :before;

@@ -91,7 +91,6 @@ CREATE TABLE request (
     ))
 );
 CREATE INDEX request_created ON request (created_at, id);
-CREATE INDEX request_action ON request (action, created_at, status);
 CREATE INDEX request_requester ON request (requester, created_at);
 CREATE INDEX request_pending ON request (status, expires_at) WHERE status = 'pending';
 CREATE INDEX request_status ON request (status, created_at, id);
@@ -134,18 +133,6 @@ CREATE TABLE audit_head (
 );
 INSERT INTO audit_head (id, seq, hash)
 VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000');
-CREATE TABLE allowed (
-    id TEXT PRIMARY KEY,
-    action TEXT NOT NULL CHECK (action NOT IN (
-        'deploy_production', 'delete_data', 'transfer_funds', 'modify_permissions', 'shutdown_service',
-        'wipe_database', 'exec_remote', 'publish_package', 'rotate_keys', 'migrate_database'
-    )),
-    session_key TEXT,
-    expires_at DOUBLE PRECISION,
-    created_at DOUBLE PRECISION NOT NULL,
-    created_by TEXT NOT NULL
-);
-CREATE INDEX allowed_action ON allowed (action);
 CREATE TABLE outbox (
     id TEXT PRIMARY KEY,
     request_id TEXT NOT NULL REFERENCES request (id),
@@ -161,15 +148,6 @@ CREATE TABLE outbox (
     UNIQUE (request_id, event, channel)
 );
 CREATE INDEX outbox_due ON outbox (next_at) WHERE sent_at IS NULL;
-CREATE TABLE heard (
-    channel TEXT NOT NULL,
-    message_id TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    answer TEXT NOT NULL,
-    heard_at DOUBLE PRECISION NOT NULL,
-    PRIMARY KEY (channel, message_id)
-);
-CREATE INDEX heard_at ON heard (heard_at);
 CREATE TABLE job (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,

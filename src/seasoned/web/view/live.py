@@ -29,8 +29,6 @@ _HEARTBEAT_SECONDS = 15.0
 
 def stream_signal(request: Request, here: Visitor, listening: AbstractContextManager[ChangeSignal]) -> Response:
     """A stream of `change` and `over` for as long as the page is open; `listening` holds the signal meanwhile."""
-    # Its duration says nothing about the server, so it stays out of the metrics.
-    request.state.waited = True
     # The last one keeps nginx from holding events back in a buffer.
     headers = {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-accel-buffering": "no"}
     return StreamingResponse(_change_events(request, here, listening), media_type="text/event-stream", headers=headers)

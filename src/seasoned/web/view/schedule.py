@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import msgspec
-from prometheus_client import Gauge
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.app.stores import shared_database
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.service.service import ConfirmService, service_of
+from seasoned.confirm.service.service import service_of
 from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.schedule import job_table
 from seasoned.schedule.job import JobRun
@@ -110,21 +108,3 @@ def _run(name: str, run: JobRun) -> tuple[TableCell, ...]:
         ),
         TableCell(run.cost_usd, dollars(run.cost_usd)),
     )
-
-
-def measure(service: ConfirmService) -> None:
-    """Report in `/metrics` whether a scheduler runs: a dead one cannot report anything."""
-    alive = Gauge("seasoned_schedule_alive", "Whether a scheduler is alive.", registry=service.metrics.registry)
-    overdue = Gauge(
-        "seasoned_schedule_overdue_seconds",
-        "How long the most overdue run has been due.",
-        registry=service.metrics.registry,
-    )
-
-    def now() -> ScheduleHealth:
-        # Metrics are collected from any thread, and a connection belongs to one.
-        with shared_database(service.config) as database:
-            return health(database, service.clock())
-
-    alive.set_function(lambda: float(now().is_alive))
-    overdue.set_function(lambda: now().overdue_seconds)
