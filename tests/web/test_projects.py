@@ -29,7 +29,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture
 def visitor(filled: Site) -> Iterator[Visitor]:
     with Visitor(filled.url) as one:
-        answer = one.client.post(f"/login/{filled.visits.invite_reader()}")
+        answer = one.client.post(f"/login/{filled.visits.link}")
         one.path = answer.headers["location"].rpartition("/")[0]
         yield one
 

@@ -36,7 +36,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def onlooker(filled: Site) -> Iterator[Visitor]:
     """Somebody who came by the link that only reads."""
     with Visitor(filled.url) as visitor:
-        answer = visitor.client.post(f"/login/{filled.visits.invite_reader()}")
+        answer = visitor.client.post(f"/login/{filled.visits.link}")
         visitor.path = answer.headers["location"].rpartition("/")[0]
         yield visitor
 
