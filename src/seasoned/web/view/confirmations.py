@@ -19,7 +19,7 @@ from seasoned.errors import CannotDo, Conflict, Refused, Unauthorised, UsageErro
 from seasoned.web.display import arguments
 from seasoned.web.login import Decider, Deciding, Here, ask_to_decide, read_change, visits_of
 from seasoned.web.response import Page, error_page, page_router, redirect, render, with_query
-from seasoned.web.table import Column, Table, TableCell, answer, row_limit, time_cell
+from seasoned.web.table import Column, Table, TableCell, answer, time_cell
 from seasoned.web.view.live import stream_signal
 
 PAGE = Page("Confirmations", "confirmations")
@@ -78,15 +78,14 @@ async def show_list(request: HTTPRequest, here: Here, before: str | None = None)
 @router.get("/audit")
 async def show_audit(request: HTTPRequest, here: Deciding) -> Response:
     """Show the audit, newest first: every request, vote, use, and change of permissions."""
-    limit = min(row_limit(request), _MOST_AUDIT)
-    found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
+    found = await service_of(request).store.read(lambda book: book.audit(limit=_MOST_AUDIT))
     table = Table(
         name="audit",
         title="Audit",
         columns=_AUDIT,
         rows=[_audited(one) for one in found],
         empty="No entries yet. Every request, decision and change is recorded here.",
-        note=f"The newest {limit}; CSV and JSON hold more. `seasoned confirm audit verify` checks them.",
+        note=f"The newest {_MOST_AUDIT}. `seasoned confirm audit verify` checks them all.",
     )
     return answer(request, here, "audit.html", tables=(table,))
 

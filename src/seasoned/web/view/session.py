@@ -37,7 +37,7 @@ from seasoned.web.display import day_and_time, percent, project_link, session_li
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import PageRoute, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, figure, opening, row_limit
+from seasoned.web.table import PAGE_ROWS, Column, Table, TableCell, answer, figure, opening, row_offset
 from seasoned.web.view.conversation import (
     Conversations,
     ShownCall,
@@ -108,7 +108,9 @@ class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @router.get("/sessions/{ref:path}")
-async def show(request: Request, here: Here, ref: str, at: str = "", show: str = "", whole: str = "") -> Response:
+async def show(
+    request: Request, here: Here, ref: str, at: str = "", show: str = "", whole: str = "", after: str | None = None
+) -> Response:
     """The session; `at` is the message that it begins with, `whole` a text that was cut."""
     redactor = service_of(request).secrecy.redactor()
     conversations = _conversations(request)
@@ -131,7 +133,7 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
         found = conversations.find(row)
         if isinstance(found, Session) and (fresh := conversations.judged_since(found, calls, redactor)):
             calls, row = fresh, _counted_again(row, found, fresh)
-        return _shown(store, row, calls, found, redactor, first, show, row_limit(request)), found
+        return _shown(store, row, calls, found, redactor, first, show, row_offset(after)), found
 
     try:
         shown, found = await histories_of(request).read(look)
@@ -246,7 +248,7 @@ def _shown(
     redactor: Any,
     first: int,
     only: str,
-    limit: int,
+    begin: int,
 ) -> SessionPage:
     ref = f"{row['agent']}:{row['native_id']}"
     # Calls that were copied from an earlier session count there.
@@ -281,7 +283,7 @@ def _shown(
         first=first,
         following=following if isinstance(found, Session) else first + 100 if len(calls) > first + 100 else None,
         last=last if isinstance(found, Session) else len(calls),
-        tables=(_call_table(ref, own, only, limit),),
+        tables=(_call_table(ref, own, only, begin),),
     )
 
 
@@ -322,7 +324,7 @@ def _marks(calls: Sequence[StoredRow]) -> list[tuple[str, str]]:
     return marks
 
 
-def _call_table(ref: str, calls: Sequence[StoredRow], only: str, limit: int) -> Table:
+def _call_table(ref: str, calls: Sequence[StoredRow], only: str, begin: int) -> Table:
     wanted = [call for call in calls if only not in ("failed", "unclear") or call["counts_as"] == only]
     rows = [
         (
@@ -332,8 +334,15 @@ def _call_table(ref: str, calls: Sequence[StoredRow], only: str, limit: int) -> 
             TableCell(call["counts_as"], href=f"{session_link(ref)}?show={quote(call['counts_as'])}#table-calls"),
             TableCell(call["reason"]),
         )
-        for call in wanted[:limit]
+        for call in wanted[begin : begin + PAGE_ROWS]
     ]
-    note = f"The first {limit} of {len(wanted)}: the files hold all." if len(wanted) > limit else ""
     empty = "No calls of this kind." if calls else "No calls in this session."
-    return Table(name="calls", title="Calls", columns=_CALL_COLUMNS, rows=rows, empty=empty, note=note)
+    return Table(
+        name="calls",
+        title="Calls",
+        columns=_CALL_COLUMNS,
+        rows=rows,
+        empty=empty,
+        after=str(begin + PAGE_ROWS) if len(wanted) > begin + PAGE_ROWS else None,
+        has_previous=begin > 0,
+    )

@@ -28,7 +28,7 @@ from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router
 from seasoned.web.table import (
-    FILE_ROWS,
+    PAGE_ROWS,
     Column,
     Table,
     TableCell,
@@ -39,7 +39,6 @@ from seasoned.web.table import (
     figure,
     name_cell,
     numbers,
-    row_limit,
     row_offset,
     time_cell,
 )
@@ -153,7 +152,6 @@ async def show(
     # A request names no project and no agent; what went through the gateway is then shown by day.
     passed: GroupBy = by if by in GROUPINGS else "day"
     since = first_moment(DAYS[days])
-    limit = row_limit(request)
     histories = histories_of(request)
     chosen, prices = await histories.read(lambda store: (choice_of(store, request), price_source(store)))
     key = chosen.key
@@ -162,14 +160,14 @@ async def show(
     through, own_days, own = await asyncio.gather(
         asyncio.to_thread(gateway_usage, config, passed, since=since, only=only),
         histories.read(lambda store: history_totals(store, "day", since=since, project=key)),
-        histories.read(lambda store: _recorded(store, by, since, after, limit, key)),
+        histories.read(lambda store: _recorded(store, by, since, after, key)),
     )
     return answer(
         request,
         here,
         "usage.html",
         tables=(
-            chosen.within(_gateway_table(passed, through, limit)),
+            chosen.within(_gateway_table(passed, through)),
             chosen.within(own),
         ),
         plots=usage_plots(own_days),
@@ -183,16 +181,16 @@ async def show(
     )
 
 
-def _recorded(store: Store, by: str, since: float, after: str | None, limit: int, project: str | None) -> Table:
+def _recorded(store: Store, by: str, since: float, after: str | None, project: str | None) -> Table:
     """What agents recorded."""
     if by == "session":
-        return _by_session(store, since, after, limit, project)
+        return _by_session(store, since, after, project)
     # Only the gateway knows keys; histories are shown by agent instead.
     name: HistoryGroup = "agent" if by == "key" else by  # type: ignore[assignment]
-    return _recorded_table(name, history_totals(store, name, since=since, project=project), after, limit)
+    return _recorded_table(name, history_totals(store, name, since=since, project=project), after)
 
 
-def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Table:
+def _gateway_table(by: GroupBy, found: Sequence[UsageTotal]) -> Table:
     rows = [
         (
             _name_cell(by, one.name),
@@ -202,9 +200,11 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Tabl
             TableCell(one.unpriced),
             time_cell(one.last_at),
         )
-        for one in found[:limit]
+        for one in found[:PAGE_ROWS]
     ]
-    more = f" The first {limit} of {number(len(found))} are shown; the files hold more." if len(found) > limit else ""
+    more = ""
+    if len(found) > PAGE_ROWS:
+        more = f" The first {PAGE_ROWS} of {number(len(found))} are shown; `seasoned usage --by {by}` prints all."
     return Table(
         name="gateway",
         title=f"Through the gateway, by {by}",
@@ -234,7 +234,7 @@ def _made_of(by: GroupBy, name: str | None) -> str | None:
     return sessions_link(since=name, until=name) if by == "day" else sessions_link(q=name)
 
 
-def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None, limit: int) -> Table:
+def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -> Table:
     first = row_offset(after)
     cells = [
         (
@@ -246,7 +246,7 @@ def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None, l
             cost_cell(one.cost_usd, link),
             TableCell(one.unpriced),
         )
-        for one in parts[first : first + limit]
+        for one in parts[first : first + PAGE_ROWS]
         for link in [_own_link(by, one.name)]
     ]
     return Table(
@@ -256,7 +256,7 @@ def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None, l
         rows=cells,
         empty=_NO_SESSIONS,
         note=_OWN_NOTE,
-        after=str(first + limit) if len(parts) > first + limit else None,
+        after=str(first + PAGE_ROWS) if len(parts) > first + PAGE_ROWS else None,
         has_previous=first > 0,
     )
 
@@ -273,16 +273,15 @@ def _own_link(by: str, name: str | None) -> str | None:
     return sessions_link(agent=name) if by == "agent" else sessions_link(q=name)
 
 
-def _by_session(store: Store, since: float, after: str | None, limit: int, project: str | None) -> Table:
+def _by_session(store: Store, since: float, after: str | None, project: str | None) -> Table:
     # The most expensive sessions come first, so the first page begins above every row.
     cost, last = (math.inf, 2**62) if after is None else cursor_place(after)
-    params = {"since": since, "cost": cost, "id": last, "project": project, "limit": limit + 1}
+    params = {"since": since, "cost": cost, "id": last, "project": project, "limit": PAGE_ROWS + 1}
     rows = store.rows("usage.recorded_by_session", params)
-    shown = rows[:limit]
+    shown = rows[:PAGE_ROWS]
     cells = [
         (
-            # A file has thousands of rows, and each name would take a query.
-            name := name_cell(row, store if limit < FILE_ROWS else None),
+            name := name_cell(row, store),
             TableCell(row["model"], shown=row["model"] or "unknown"),
             *[TableCell(row[f"{each}_tokens"]) for each in _FIGURES],
             TableCell(cost, shown=_cost_of(cost, row["is_estimate"]), href=name.href),
@@ -298,7 +297,7 @@ def _by_session(store: Store, since: float, after: str | None, limit: int, proje
         rows=cells,
         empty=_NO_SESSIONS,
         note="Most expensive first; sessions with unknown cost come last. A cost with ~ is an estimate.",
-        after=f"{shown[-1]['cost']!r}_{shown[-1]['id']}" if len(rows) > limit else None,
+        after=f"{shown[-1]['cost']!r}_{shown[-1]['id']}" if len(rows) > PAGE_ROWS else None,
         has_previous=after is not None,
     )
 
