@@ -20,7 +20,7 @@ from seasoned.web.display import arguments
 from seasoned.web.login import Decider, Deciding, Here, ask_to_decide, read_change, visits_of
 from seasoned.web.response import Page, error_page, page_router, redirect, render, with_query
 from seasoned.web.table import Column, Table, TableCell, answer, time_cell
-from seasoned.web.view.live import stream_signal
+from seasoned.web.view.live import event_stream
 
 PAGE = Page("Confirmations", "confirmations")
 router = page_router()
@@ -234,4 +234,4 @@ def _shown(book: Book, who: Credential, request_id: str) -> ShownRequest:
 @router.get("/changes")
 async def stream_changes(request: HTTPRequest, here: Here) -> Response:
     """Reports changes of requests; the page then reloads itself."""
-    return stream_signal(request, here, service_of(request).waiting.listen())
+    return event_stream(request, here)
