@@ -67,7 +67,7 @@ PAGES = (
     "learned",
     "learned/changes/1",
     "usage",
-    "usage?by=session&days=all",
+    "sessions?sort=-cost",
     "usage?by=model&days=all",
     "usage?by=project&days=all",
     f"usage?project={_PROJECT}&days=all",

@@ -10,10 +10,6 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from seasoned.config import Config
-from seasoned.experience.storage import last_learned, refresh
-from seasoned.store import open_store
-from seasoned.web.display import day_and_time
 from tests.web import hostile
 from tests.web.filled import fill_sessions, first_session, store_of
 from tests.web.pages import Site, Visitor, site
@@ -203,15 +199,3 @@ def test_a_review_that_cannot_be_made_says_why(
         if "data-working" not in text:
             break
     assert 'role="alert"' in text and "model" in text
-
-
-def test_the_overview_says_when_the_last_session_of_each_agent_was_learned_from(tmp_path: Path) -> None:
-    fill_sessions(tmp_path)
-    with open_store(Config(home=tmp_path).store_path) as store:
-        refresh(store)
-        (last,) = [one for one in last_learned(store) if one.agent == "codex"]
-    with site(tmp_path) as found, found.visitor() as alice:
-        text = look(alice, "overview").text
-    assert "Last learned from" in text
-    table = text[text.index('id="table-agents"') :]
-    assert day_and_time(last.at) in table[: table.index("</table>")]
