@@ -122,7 +122,7 @@ def report(
     more = passed_over_answer(read)
     # With --json the page is written only on request; programs do not expect new files.
     if output is not None or not as_json:
-        written = write_page(render(made), output or Path("report.html"), kind="report")
+        written = write_page(render(made), output or Path("report.html"))
     if as_json:
         answer: dict[str, Any] = msgspec.to_builtins(made)
         print_json("report", answer | {"project": key} | more)

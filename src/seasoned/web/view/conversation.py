@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,21 +10,17 @@ from threading import Lock
 from typing import Any
 
 import msgspec
-from markupsafe import Markup
 from msgspec.structs import asdict
 
 from seasoned.command.call_text import brief_of
 from seasoned.command.tool import Commit, commits_of
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.history.read import read_one
-from seasoned.insight.page.frame import policy
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.file_reader import FileReader
-from seasoned.scan.intent import opening_words
 from seasoned.session import Message, Session, SessionRef, ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.web.display import difference
-from seasoned.web.response import STATIC, template_of
 from seasoned.web.table import opening
 
 # Agents name the same arguments in their own ways; the form of a call tells that it is an edit.
@@ -143,10 +138,8 @@ WHOLE_CHARS = 300_000
 # Sessions can be large, and few people read at the same time.
 _KEPT = 4
 _JUDGED_KEPT = 5_000
-_HEAD = 1_000
 # A longer result is folded; of a failed call the end stays in sight, where programs say what went wrong.
 _LINES_SHOWN = 12
-_CHILD_CALLS = 30
 
 
 class ShownText(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,15 +168,13 @@ class ShownText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShownChild(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that another one started or that continues it, with the calls of a sub-agent in one line each."""
+    """A session that another one started or that continues it."""
 
     ref: str
     relation: str
     title: str
     calls: int
     failed: int
-    # The first calls, each as a row of the store.
-    lines: tuple[tuple[int, int, str, str, str], ...] = ()
 
 
 class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,7 +193,6 @@ class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
     message: int | None = None
     edits: tuple[ShownEdit, ...] = ()
     commits: tuple[Commit, ...] = ()
-    child: ShownChild | None = None
 
     @property
     def brief(self) -> str:
@@ -319,16 +309,9 @@ def turns(
     redactor: Redactor,
     *,
     first: int,
-    children: Sequence[ShownChild] = (),
-    most: int = MESSAGES_SHOWN,
-    chars: tuple[int, int] = (TEXT_CHARS, RESULT_CHARS),
 ) -> list[ShownMessage]:
-    """The messages from this index on, as many as a page shows; results are shown with their calls.
-
-    `chars`: how many characters of a text, and of a result.
-    """
+    """The messages from this index on, as many as a page shows; results are shown with their calls."""
     verdicts = {str(call["call_id"]): call for call in calls}
-    by_id = {one.ref.rpartition("/agent-")[2].rpartition(":")[2]: one for one in children}
     compactions = set(session.compactions)
     shown: list[ShownMessage] = []
     was_compacted = False
@@ -337,9 +320,9 @@ def turns(
         was_compacted = was_compacted or index in compactions
         if message.role == "tool" and message.answers is not None:
             continue
-        if len(shown) == most:
+        if len(shown) == MESSAGES_SHOWN:
             break
-        shown.append(_turn(index, message, verdicts, redactor, by_id, chars, follows_compaction=was_compacted))
+        shown.append(_turn(index, message, verdicts, redactor, follows_compaction=was_compacted))
         was_compacted = False
     return shown
 
@@ -349,8 +332,6 @@ def _turn(
     message: Message,
     verdicts: dict[str, StoredRow],
     redactor: Redactor,
-    children: dict[str, ShownChild],
-    chars: tuple[int, int],
     *,
     follows_compaction: bool,
 ) -> ShownMessage:
@@ -358,18 +339,16 @@ def _turn(
         index=index,
         role=message.role,
         time=message.time,
-        said=_cut(message.text, chars[0], redactor),
-        thinking=_cut(message.thinking, chars[0], redactor),
-        calls=tuple(_shown(call, verdicts.get(call.id), redactor, children, chars[1]) for call in message.calls),
+        said=_cut(message.text, TEXT_CHARS, redactor),
+        thinking=_cut(message.thinking, TEXT_CHARS, redactor),
+        calls=tuple(_shown(call, verdicts.get(call.id), redactor) for call in message.calls),
         is_synthetic=message.synthetic,
         is_summary=message.summary,
         follows_compaction=follows_compaction,
     )
 
 
-def _shown(
-    call: ToolCall, row: StoredRow | None, redactor: Redactor, children: dict[str, ShownChild], most: int
-) -> ShownCall:
+def _shown(call: ToolCall, row: StoredRow | None, redactor: Redactor) -> ShownCall:
     arguments = json.dumps(call.arguments, ensure_ascii=False, indent=2)
     return ShownCall(
         call_id=call.id,
@@ -377,7 +356,7 @@ def _shown(
         position=None if row is None else int(row["position"]),
         # The names of arguments tell what is secret, so what the store has redacted by them is shown where it is known.
         arguments=pretty(str(row["arguments"])) if row is not None else redactor.head(arguments, RESULT_CHARS),
-        result=None if call.result is None else _cut(call.result.text, most, redactor),
+        result=None if call.result is None else _cut(call.result.text, RESULT_CHARS, redactor),
         verdict="did not happen" if call.synthetic else "not judged" if row is None else str(row["verdict"]),
         reason="" if row is None else str(row["reason"]),
         counts_as="" if row is None else str(row["counts_as"]),
@@ -385,25 +364,12 @@ def _shown(
         message=call.message,
         edits=edits_of(call.arguments, redactor),
         commits=redacted_commits(call, redactor),
-        child=_child_of(call, children) if children else None,
     )
 
 
 def redacted_commits(call: ToolCall, redactor: Redactor) -> tuple[Commit, ...]:
     """The commits of a call, as they may be shown."""
     return tuple(Commit(one.id, redactor.text(one.branch), redactor.text(one.subject)) for one in commits_of(call))
-
-
-# Agents name the sub-agent in the result of the call that started it.
-_ID = re.compile(r"[0-9A-Za-z]{6,}(?:-[0-9A-Za-z]+)*")
-
-
-def _child_of(call: ToolCall, children: dict[str, ShownChild]) -> ShownChild | None:
-    """The session that a call started, where its result names it."""
-    if call.result is None or not call.arguments.keys() & {"prompt", "message"}:
-        return None
-    named = _ID.findall(call.result.text[:_HEAD] + " " + call.result.text[-_HEAD:])
-    return next((children[one.removeprefix("agent-")] for one in named if one.removeprefix("agent-") in children), None)
 
 
 def children_of(store: Store, row: StoredRow, most: int) -> list[ShownChild]:
@@ -416,17 +382,9 @@ def children_of(store: Store, row: StoredRow, most: int) -> list[ShownChild]:
             title=one["title"] or opening(store, one["id"]) or "",
             calls=one["calls"],
             failed=one["failed"],
-            lines=_call_lines(store, one["id"]) if one["relation"] == "subagent" else (),
         )
         for one in store.rows("page.children", asked)
     ]
-
-
-def _call_lines(store: Store, session_id: int) -> tuple[tuple[int, int, str, str, str], ...]:
-    rows = store.rows("page.first_calls", {"session_id": session_id, "limit": _CHILD_CALLS})
-    return tuple(
-        (one["position"], one["message"], one["tool"], one["verdict"], brief_of(one["arguments"])) for one in rows
-    )
 
 
 def stored_calls(calls: Sequence[StoredRow]) -> list[ShownCall]:
@@ -475,33 +433,3 @@ def _cut(text: str, most: int, redactor: Redactor) -> ShownText:
         # Redaction can shorten a text; with its length it would count as cut.
         return ShownText(text=redactor.text(text), length=0)
     return ShownText(text=redactor.head(text, most), length=len(text))
-
-
-# More than a page shows, as there is no second page to go to.
-_CHARS = (100_000, 20_000)
-_MOST_MESSAGES = 20_000
-_MOST_CHILDREN = 200
-
-
-def session_file(store: Store, row: DatabaseRow, found: Session | str, redactor: Redactor) -> str:
-    """The page of a session; where its source is gone (`found` says why), with what the store knows of its calls."""
-    calls = store.rows("page.calls", {"session_id": row["id"]})
-    children = children_of(store, row, _MOST_CHILDREN)
-    said, commits, title = [], list[tuple[ToolCall, Commit]](), row["title"] or row["native_id"]
-    if isinstance(found, Session):
-        said = turns(found, calls, redactor, first=0, children=children, most=_MOST_MESSAGES, chars=_CHARS)
-        commits = [(call, one) for call in found.calls() for one in redacted_commits(call, redactor)]
-        title = row["title"] or opening_words(found, redactor) or row["native_id"]
-    style = "\n".join(STATIC[name][0].read_text("utf-8") for name in ("page.css", "web.css"))
-    return template_of("session_file.html").render(
-        policy=policy((), style),
-        # Safe: the files of this project.
-        style=Markup(style),
-        row=row,
-        title=title,
-        turns=said,
-        gone="" if isinstance(found, Session) else found,
-        calls=[] if isinstance(found, Session) else stored_calls(calls),
-        commits=commits,
-        children=children,
-    )

@@ -259,7 +259,7 @@ def _shown(
     commits: list[tuple[ToolCall, Commit]] = []
     if isinstance(found, Session):
         first = last_page(found) if first < 0 else first
-        said = turns(found, calls, redactor, first=first, children=children)
+        said = turns(found, calls, redactor, first=first)
         commits = [(call, one) for call in found.calls() for one in redacted_commits(call, redactor)][:_COMMITS]
         last = len(found.messages)
         end = said[-1].index + 1 if said else last
