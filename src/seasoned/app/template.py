@@ -15,10 +15,10 @@ from seasoned.app.stores import (
     Progress,
     check_readable,
     histories,
+    kept_secrecy,
     make_redactor,
     no_progress,
     own_store,
-    redaction_key,
     scan_into_store,
     shared_database,
     uses_store,
@@ -29,7 +29,6 @@ from seasoned.begin.warm_start import begin as begin_session
 from seasoned.command.tool import TaskType
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, UsageError
-from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
 from seasoned.store.project import find_project, project_key, refs_in
@@ -272,14 +271,10 @@ def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedT
         raise NotFound(f"There is no file {str(file)!r}.") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(file)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
-    # A new key is written only once there is something to save.
-    key, keep = redaction_key(config)
-    redactor = Secrecy(key, config.redact).redactor()
-    found = read_template(data, redactor=redactor, now=time.time(), name=name, place=str(file))
+    found = read_template(data, redactor=kept_secrecy(config).redactor(), now=time.time(), name=name, place=str(file))
     if storage.is_empty(found.template):
         reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items()) or "it is empty"
         raise NotFound(f"Nothing in {str(file)!r} can be shown, so nothing was saved ({reasons}).")
-    keep()
     with open_store(config.store_path) as store:
         return save_import(store, found), found.left_out
 

@@ -15,7 +15,7 @@ from seasoned.app.extras import GATEWAY, require
 from seasoned.app.gateway import budgets, build_gateway, first_moment, gateway_usage, history_usage
 from seasoned.app.stores import open_log, shared_database, user_store
 from seasoned.cli.options import Commands, all_option, file_type, json_option, project_option
-from seasoned.cli.output import console, print_json, printable, table, when
+from seasoned.cli.output import print_json, printable, table, when
 from seasoned.cli.project import chosen_project
 from seasoned.config import load
 from seasoned.errors import UsageError
@@ -28,7 +28,6 @@ from seasoned.store.project import refs_in
 
 # Only rows from histories have these: what went through the gateway has its real price.
 _ESTIMATE = ("estimated_usd", "estimated", "price_source")
-_WIDE = 150  # columns of a terminal that has room for every figure
 _NAMED = 5  # models without a price that are named
 
 
@@ -271,38 +270,22 @@ def _print(by: str, counted: str, every: Sequence[UsageTotal | HistoryTotal], li
     sums, rows = _sums(every, counted), every[:limit]
     total = {**sums, "name": "total", "unrecorded": sum(one.unrecorded for one in every), "last_at": None}
     cells = [*[_row(one, counted) for one in rows], total]
-    is_wide = console().width >= _WIDE
-    columns = _wide_columns(counted, cells) if is_wide else _narrow_columns(by, counted, cells)
+    columns = _columns(by, counted, cells)
     names = [row["name"] for row in cells]
-    if by == "project" and not is_wide:
+    if by == "project":
         names = _short_names(names)
     table(
         [by, *columns],
         [(name, *[value(row) for value in columns.values()]) for name, row in zip(names, cells, strict=True)],
-        nowrap=[by, "last"] if is_wide else ["last"],
-        gap=2 if is_wide else 1,
+        nowrap=["last"],
+        gap=1,
     )
 
 
-_Value = Callable[[dict[str, Any]], object]
-
-
-def _wide_columns(counted: str, cells: Sequence[dict[str, Any]]) -> dict[str, _Value]:
-    """Every figure to the token. What no row has is left out."""
-    kinds = [name for name in Usage.__struct_fields__ if cells[-1][f"{name}_tokens"] is not None]
-    columns: dict[str, _Value] = {counted: itemgetter(counted)}
-    columns |= {name.replace("_", " "): itemgetter(f"{name}_tokens") for name in kinds}
-    columns |= {"total": itemgetter("total_tokens"), "cost $": lambda row: _cost(row, 4)}
-    columns["no price"] = itemgetter("unpriced")
-    if cells[-1]["unrecorded"]:
-        columns["not recorded"] = itemgetter("unrecorded")
-    return columns | {"last": lambda row: when(row["last_at"])}
-
-
-def _narrow_columns(by: str, counted: str, cells: Sequence[dict[str, Any]]) -> dict[str, _Value]:
+def _columns(by: str, counted: str, cells: Sequence[dict[str, Any]]) -> dict[str, Callable[[dict[str, Any]], object]]:
     """What fits 80 columns: rounded, caches in one column, and without what the name says already."""
     if by == "session":
-        columns: dict[str, _Value] = {"tokens": lambda row: _rounded(row["total_tokens"])}
+        columns: dict[str, Callable[[dict[str, Any]], object]] = {"tokens": lambda row: _rounded(row["total_tokens"])}
     else:
         columns = {
             counted: itemgetter(counted),
@@ -310,7 +293,7 @@ def _narrow_columns(by: str, counted: str, cells: Sequence[dict[str, Any]]) -> d
             "output": lambda row: _rounded(row["output_tokens"]),
             "cached": lambda row: _rounded(_added(row["cache_read_tokens"], row["cache_write_tokens"])),
         }
-    columns["cost $"] = lambda row: _cost(row, 2)
+    columns["cost $"] = _cost
     # Of one session, a cost that is missing says it.
     missing = {"no price": "unpriced", "not recorded": "unrecorded"} if by != "session" else {}
     columns |= {title: itemgetter(name) for title, name in missing.items() if cells[-1][name]}
@@ -325,11 +308,10 @@ def _short_names(keys: Sequence[str | None]) -> list[str | None]:
     return [name if names.count(name) == 1 else key for key, name in zip(keys, names, strict=True)]
 
 
-def _cost(row: dict[str, Any], digits: int) -> str | None:
+def _cost(row: dict[str, Any]) -> str | None:
     if row["cost_usd"] is None:
         return None
-    if 0 < row["cost_usd"] < 0.1:
-        digits = 4
+    digits = 4 if 0 < row["cost_usd"] < 0.1 else 2
     return f"{'~' if row.get('estimated') else ''}{row['cost_usd']:.{digits}f}"
 
 
