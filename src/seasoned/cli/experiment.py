@@ -356,12 +356,10 @@ def run(
     base_url: str | None,
     primary: str,
     repeats: int,
-    parallel: int,
-    minutes: float | None,
-    dollars: float | None,
     only_check: bool,
     yes: bool,
     as_json: bool,
+    **limits: Any,
 ) -> None:
     """Run tasks under several arms.
 
@@ -399,7 +397,7 @@ def run(
         design = check_design(msgspec.structs.replace(design, name=name))
     # Before the runs, which can take hours: the analysis at the end needs these libraries.
     require_numbers("experiment")
-    plan = ExperimentPlan(design=design, parallel=parallel, minutes=minutes, dollars=dollars)
+    plan = ExperimentPlan(design=design, **limits)
     observer = TerminalObserver(is_agreed=yes)
     used = experiments.run_experiment(load(), plan, model=model, base_url=base_url, observer=observer)
     # Also after a budget ended the runs: the analysis says how much is known so far.

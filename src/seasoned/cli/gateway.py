@@ -38,23 +38,22 @@ _NAMED = 5  # models without a price that are named
 @click.option("--keys", "wants_keys", is_flag=True, help="Accept only requests with a gateway key.")
 @click.option("--no-record", is_flag=True, help="Count tokens and cost, but record no messages.")
 @click.option("--no-warm", is_flag=True, help="Add no examples to new conversations.")
-@click.option("--tls-cert", type=file_type, help="TLS certificate, to listen beyond this machine.")
+@click.option("--tls-cert", "tls_certificate", type=file_type, help="TLS certificate, to listen beyond this machine.")
 @click.option("--tls-key", type=file_type, help="The certificate's key.")
-@click.option("--insecure-listen", is_flag=True, help="Listen beyond this machine without TLS, behind a TLS proxy.")
+@click.option(
+    "--insecure-listen", "allow_plain", is_flag=True, help="Listen beyond this machine without TLS, behind a TLS proxy."
+)
 @click.option("--settings", "settings_file", type=file_type, help="Settings. Default: gateway.toml in the home folder.")
 @click.pass_context
 def gateway(
     context: click.Context,
-    host: str,
-    port: int,
+    /,
     upstream: str | None,
     wants_keys: bool,
     no_record: bool,
     no_warm: bool,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    insecure_listen: bool,
     settings_file: Path | None,
+    **listen: Any,
 ) -> None:
     """Run the gateway, a proxy for model APIs.
 
@@ -90,8 +89,7 @@ def gateway(
         for one in service.settings.upstream:
             click.echo(f"{one.name}: {one.base_url}")
 
-    listen = Listen(host=host, port=port, tls_certificate=tls_cert, tls_key=tls_key, allow_plain=insecure_listen)
-    serve(service, listen, ready=ready)
+    serve(service, Listen(**listen), ready=ready)
 
 
 @gateway.command()
@@ -101,14 +99,7 @@ def gateway(
 @click.option("--tokens-per-day", type=int, help="Warn when a day has used this many tokens, in and out.")
 @click.option("--stop", "stops", is_flag=True, help="Refuse requests beyond the budget until the next day.")
 @json_option
-def key(
-    make: str | None,
-    revoke: str | None,
-    usd_per_day: float | None,
-    tokens_per_day: int | None,
-    stops: bool,
-    as_json: bool,
-) -> None:
+def key(make: str | None, revoke: str | None, as_json: bool, **budget: Any) -> None:
     """List, make and revoke gateway keys.
 
     \b
@@ -120,9 +111,7 @@ def key(
     with shared_database(load(), durable=True) as database:
         if make is not None:
             # The token exists only here and on the screen; the database holds its hash.
-            made, token = accounting.make_key(
-                database, make, now=time.time(), usd_per_day=usd_per_day, tokens_per_day=tokens_per_day, stops=stops
-            )
+            made, token = accounting.make_key(database, make, now=time.time(), **budget)
             if as_json:
                 print_json("gateway-key", {**_answer(made), "token": token})
                 return

@@ -112,16 +112,7 @@ def scan(paths: tuple[Path, ...], entire: bool, verbose: bool, as_json: bool) ->
 @store_option
 @json_option
 def sessions(
-    paths: tuple[Path, ...],
-    min_messages: int,
-    agent: str | None,
-    source: str | None,
-    task_type: str | None,
-    limit: int,
-    project: str | None,
-    everything: bool,
-    use_store: bool,
-    as_json: bool,
+    paths: tuple[Path, ...], project: str | None, everything: bool, use_store: bool, as_json: bool, **asked: Any
 ) -> None:
     """List sessions.
 
@@ -132,8 +123,8 @@ def sessions(
     """
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
-        asked: dict[str, Any] = {"agent": agent, "source": source, "task_type": task_type, "project": key}
-        asked |= {"min_messages": min_messages, "limit": limit}
+        # The other options are parameters of the query.
+        asked["project"] = key
         # Imported here: no other command of this file needs it.
         from seasoned.gateway.history_usage import fill_prices
 
@@ -347,7 +338,10 @@ _WHO = {"title": "title", "person": "you", "agent": "agent"}
 
 
 def _day(context: click.Context, parameter: click.Parameter, value: datetime | None) -> float | None:
-    return None if value is None else value.replace(tzinfo=UTC).timestamp()
+    """When a day in UTC begins; of `--until`, when it ends."""
+    if value is None:
+        return None
+    return value.replace(tzinfo=UTC).timestamp() + (_DAY_SECONDS if parameter.name == "until" else 0)
 
 
 @click.command()
@@ -362,16 +356,7 @@ def _day(context: click.Context, parameter: click.Parameter, value: datetime | N
 @all_option
 @json_option
 def search(
-    words: tuple[str, ...],
-    agent: str | None,
-    tool: str | None,
-    verdict: str | None,
-    since: float | None,
-    until: float | None,
-    limit: int,
-    project: str | None,
-    everything: bool,
-    as_json: bool,
+    words: tuple[str, ...], limit: int, project: str | None, everything: bool, as_json: bool, **wanted: Any
 ) -> None:
     """Find sessions by what was said and done.
 
@@ -384,26 +369,20 @@ def search(
     config = load()
     with own_store(config) as store:
         fill(store, within_seconds=_FILL_SECONDS)
-        wanted = SearchFilter(
-            project=chosen_project(store, project, everything=everything),
-            agent=agent,
-            tool=tool,
-            verdict=verdict,
-            since=since,
-            until=None if until is None else until + _DAY_SECONDS,
-        )
+        key = chosen_project(store, project, everything=everything)
         # A word with spaces was quoted in the shell, so its words must be adjacent.
         asked = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
-        found = find(store, asked, wanted, limit=limit)
+        # The other options are the fields of SearchFilter.
+        found = find(store, asked, SearchFilter(project=key, **wanted), limit=limit)
     if as_json:
-        answer = {"words": asked, "project": wanted.project, "count": len(found.hits)}
+        answer = {"words": asked, "project": key, "count": len(found.hits)}
         answer |= {"has_more": found.before is not None, "waiting": found.waiting}
         print_json("search", {**answer, "hits": [_hit_answer(one) for one in found.hits]})
         return
     for hit in found.hits:
         _print_hit(hit)
     if not found.hits:
-        click.echo("No session has all of these words." + ("" if wanted.project is None else " Try --all."))
+        click.echo("No session has all of these words." + ("" if key is None else " Try --all."))
     elif found.before is not None:
         click.echo("More match. Add a word, or use --limit.")
     if found.waiting:
