@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import msgspec
@@ -36,7 +36,6 @@ from seasoned.experiment.run.runner import (
     RoundBudget,
     RoundEstimate,
     RoundProgress,
-    RoundResult,
     RunAgent,
     estimate,
     left_of,
@@ -76,23 +75,6 @@ class Observer(Protocol):
 
     def progress(self, title: str) -> AbstractContextManager[Callable[[RoundProgress], None]]:
         """Shows how far a round has come."""
-
-
-class Quiet:
-    """Shows nothing."""
-
-    def announce(self, what: str, expected: RoundEstimate, plan: ExperimentPlan) -> None:
-        """Show nothing and let the round begin."""
-
-    def say(self, text: str) -> None:
-        """Show nothing."""
-
-    def progress(self, title: str) -> AbstractContextManager[Callable[[RoundProgress], None]]:
-        """Show nothing."""
-        return nullcontext(lambda progress: None)
-
-
-QUIET = Quiet()
 
 
 class TaskExperiment(msgspec.Struct, frozen=True):
@@ -139,11 +121,11 @@ def run_experiment(
     choice = choose_model(config, model, base_url)
     secrecy = kept_secrecy(config)
     with Player(config, secrecy, choice) as player:
-        run_all(config, secrecy, plan, tasks, player, model=choice.name, observer=observer)
+        _run(config, secrecy, plan, tasks, player, model=choice.name, observer=observer)
     return choice.name
 
 
-def run_all(
+def _run(
     config: Config,
     secrecy: Secrecy,
     plan: ExperimentPlan,
@@ -151,8 +133,8 @@ def run_all(
     run_agent: RunAgent,
     *,
     model: str,
-    observer: Observer = QUIET,
-) -> RoundResult:
+    observer: Observer,
+) -> None:
     """Learn what the arms show, announce what the runs will take, and make them."""
     # The clock starts before learning, because --minutes limits the whole command.
     design, begun = plan.design, time.time()
@@ -184,7 +166,6 @@ def run_all(
         )
     if finished.left:
         observer.say(f"{plural(finished.left, 'run')} left: {finished.reason}. Run the same command to continue.")
-    return finished
 
 
 def _learned(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import msgspec
 
 from seasoned.app import template as templates
 from seasoned.app.stores import make_redactor, own_store
-from seasoned.app.template import Refreshed, SavedTemplate, render_template, rendered_text, too_old_sentence
+from seasoned.app.template import Refreshed, SavedTemplate, render_template, too_old_sentence
 from seasoned.cli.options import (
     FORMATS,
     FORMS,
@@ -30,7 +31,6 @@ from seasoned.cli.project import print_source
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store
-from seasoned.store.project import find_project
 from seasoned.template.choose.ranking import is_proven
 from seasoned.template.example import Example, Template
 from seasoned.template.library import storage
@@ -165,18 +165,12 @@ def create(session: str, tags: str, as_json: bool, **about: Any) -> None:
     print_saved(saved, as_json=as_json)
 
 
-def _key_of(store: Store, project: str | None) -> str | None:
-    """The key of the project that was named; None where none was."""
-    return None if project is None else find_project(store, project, base=str(Path.cwd())).key
-
-
 @template.command("list")
 @click.option("--type", "task_type", type=TASK_TYPES, help="Only templates of one task type.")
 @click.option("--tags", default="", metavar="TAG,TAG", help="Only templates with any of these tags.")
-@_project_option
 @click.option("--stats", is_flag=True, help="Count templates, examples and their use instead.")
 @json_option
-def list_templates(task_type: str | None, tags: str, project: str | None, stats: bool, as_json: bool) -> None:
+def list_templates(task_type: str | None, tags: str, stats: bool, as_json: bool) -> None:
     """List templates, newest first.
 
     \b
@@ -186,8 +180,8 @@ def list_templates(task_type: str | None, tags: str, project: str | None, stats:
         if stats:
             print_stats(count(*templates.library_now(store)), as_json=as_json)
             return
-        key = _key_of(store, project)
-        found = templates.list_templates(store, task_type=task_type, tags=words_in(tags), project=key)
+        library, _ = templates.library_now(store)
+        found = storage.listed(store, task_type=task_type, tags=words_in(tags), library=library)
     print_list(found, as_json=as_json)
 
 
@@ -195,9 +189,8 @@ def list_templates(task_type: str | None, tags: str, project: str | None, stats:
 @click.argument("name", metavar="NAME[@VERSION]")
 @click.option("--format", "as_format", type=FORMATS, help="Show the block as a session would get it.")
 @click.option("--form", type=FORMS, default="messages", show_default=True, help="The form of that block.")
-@_project_option
 @json_option
-def show(name: str, as_format: str | None, form: str, project: str | None, as_json: bool) -> None:
+def show(name: str, as_format: str | None, form: str, as_json: bool) -> None:
     """Show a template and where its examples came from.
 
     With --format, show what a session would see of it.
@@ -207,8 +200,6 @@ def show(name: str, as_format: str | None, form: str, project: str | None, as_js
     """
     with own_store(load()) as store:
         found = templates.find_template(store, name)
-        if (key := _key_of(store, project)) is not None:
-            found = templates.in_project(store, found, key)
         if as_format is not None:
             print_rendered(store, found, as_format, form, as_json=as_json)
         else:
@@ -288,19 +279,16 @@ def retire(example: str, reason: str | None, undo: bool, as_json: bool) -> None:
     \b
     Example: seasoned template retire 5f0c2a91 --reason "the option is gone"
     """
-    if undo:
-        _set_state(example, "active", reason or "restored by hand", as_json=as_json)
-    elif reason is None:
+    if reason is None and not undo:
         raise UsageError("Say why it should no longer be shown: --reason TEXT.")
-    else:
-        _set_state(example, "retired", reason, as_json=as_json)
-
-
-def _set_state(example: str, state: State, reason: str, *, as_json: bool) -> None:
+    state: State = "active" if undo else "retired"
     config = load()
     with own_store(config) as store:
-        changed = templates.set_state(store, example, state, make_redactor(config).text(reason))
-    print_state(*changed, as_json=as_json)
+        library, _ = templates.library_now(store)
+        found = storage.find_example(library, example)
+        why = make_redactor(config).text(reason or "restored by hand")
+        changed = storage.set_state(store, found.id, state, why, {"by": "hand"}, now=time.time())
+    print_state(found, changed, library, as_json=as_json)
 
 
 # Some examples were seen in hundreds of sessions.
@@ -468,7 +456,9 @@ def print_rendered(store: Store, found: SavedTemplate, format: str, form: str, *
         raise NotFound(
             f"Nothing in {template.mark} may be shown now. `seasoned template show {template.name}` says why."
         )
-    click.echo(printable(rendered_text(rendered)))
+    # Most formats are compact JSON, as an API gets it.
+    content = rendered.content if rendered.format == "text" else msgspec.json.format(rendered.content, indent=2)
+    click.echo(printable(content.decode("utf-8", "replace")))
     # On stderr, so that the block alone can be redirected.
     click.echo(f"{rendered.tokens} tokens. A session gets what fits into its budget.", err=True)
 
@@ -515,10 +505,11 @@ def print_stats(stats: LibraryStats, *, as_json: bool) -> None:
         click.echo("examples: " + ", ".join(f"{name} {number}" for name, number in stats.states.items()))
 
 
-def print_state(example: Example, state: ExampleState, names: Sequence[str], *, as_json: bool) -> None:
+def print_state(example: Example, state: ExampleState, library: Library, *, as_json: bool) -> None:
     """What became of an example, and which templates hold it."""
+    names = [one.name for one in library.templates if any(each.id == example.id for each in one.examples)]
     if as_json:
-        answer = {**msgspec.structs.asdict(state), "tool": example.tool, "templates": list(names)}
+        answer = {**msgspec.structs.asdict(state), "tool": example.tool, "templates": names}
         print_json("example", answer)
         return
     said = "may be shown again" if state.state == "active" else f"is {state.state}"

@@ -172,7 +172,7 @@ async def make_template(request: Request, here: Here) -> Response:
     def make(store: Store) -> str:
         row = _row(store, form.get("session", ""))
         ref = f"{row['agent']}:{row['native_id']}"
-        templates.create(store, ref, name=name, redactor=redactor, now=service.clock())
+        templates.create(store, ref, name=name, redactor=redactor)
         return f"{project_link(row['project'])}#table-examples" if row["project"] else session_link(ref)
 
     page = await histories_of(request).read(make)
