@@ -52,14 +52,12 @@ from seasoned.insight.mistake.recurrence import Recurrence
 from seasoned.insight.page.sections import render
 from seasoned.insight.profile import Profile
 from seasoned.insight.profile import profile as profile_of
-from seasoned.insight.report import Report
-from seasoned.insight.report import report_on as report_on_all
+from seasoned.insight.report import Report, report_on
 from seasoned.insight.track import Track, tracks
 from seasoned.insight.trials import Figure, points_between, share, share_between
 from seasoned.outcome.error_rate import Counts, Include
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Estimate
-from seasoned.store import Store
 from seasoned.store.search import find_session
 from seasoned.text import plural
 
@@ -90,7 +88,6 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
 @paths_argument
 @click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write the page to this file.")
 @click.option("--source", help="Only sessions of one agent, such as claude-code.")
-@click.option("--lengths", default="50,100", show_default=True, help="Session lengths to group by, in messages.")
 @include_option
 @project_option
 @all_option
@@ -100,7 +97,6 @@ def report(
     paths: tuple[Path, ...],
     output: Path | None,
     source: str | None,
-    lengths: str,
     include: tuple[str, ...],
     project: str | None,
     everything: bool,
@@ -118,7 +114,11 @@ def report(
     require_numbers("report")
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
-        made = report_on(read.store, paths=paths, agent=source, project=key, lengths=lengths, include=include)
+        switches = Include(**dict.fromkeys(include, True))
+        with ReadingBar(of_bytes=False) as bar:
+            made = report_on(
+                read.store, made_at=time.time(), paths=paths, agent=source, project=key, include=switches, tell=bar
+            )
     more = passed_over_answer(read)
     # With --json the page is written only on request; programs do not expect new files.
     if output is not None or not as_json:
@@ -129,36 +129,6 @@ def report(
         return
     print_report(made)
     click.echo(f"\nThe page with all plots: {written}")
-
-
-def report_on(
-    store: Store,
-    *,
-    paths: Sequence[Path] = (),
-    agent: str | None = None,
-    project: str | None = None,
-    lengths: str = "50,100",
-    include: Sequence[str] = (),
-) -> Report:
-    """The report on what a store holds."""
-    with ReadingBar(of_bytes=False) as bar:
-        return report_on_all(
-            store,
-            made_at=time.time(),
-            paths=paths,
-            agent=agent,
-            project=project,
-            lengths=_ends(lengths),
-            include=Include(**dict.fromkeys(include, True)),
-            tell=bar,
-        )
-
-
-def _ends(lengths: str) -> list[int]:
-    try:
-        return [int(part) for part in lengths.split(",")]
-    except ValueError:
-        raise UsageError(f"--lengths must be numbers of messages such as 50,100, not {lengths!r}.") from None
 
 
 _MISTAKES_SHOWN = 8

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import msgspec
@@ -28,14 +27,11 @@ _BEFORE = ("old_string", "old_str", "oldString", "oldText", "old_text")
 _AFTER = ("new_string", "new_str", "newString", "newText", "new_text")
 _WHOLE = ("content", "file_text", "contents")
 _PATH = ("file_path", "path", "filePath", "filename", "absolute_path")
-_PATCH = ("input", "patch", "patch_text", "patchText", "command", "cmd")
-_PATCH_BEGINS = "*** Begin Patch"
 _MOST_CHARS = 20_000
 _MOST_LINES = 400
 _MOST_EDITS = 20
 # Shorter ones are open at once.
 _OPEN_LINES = 24
-_KINDS = {"-": "went", "+": "came", " ": "stayed"}
 
 
 class ShownEdit(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,9 +55,6 @@ def edits_of(arguments: dict[str, Any], redactor: Redactor) -> tuple[ShownEdit, 
 
 def _edits(arguments: dict[str, Any], redactor: Redactor) -> Iterator[ShownEdit]:
     path = redactor.text(_first(arguments, _PATH) or "")
-    if (patch := _patch_in(arguments)) is not None:
-        yield from _patched(redactor.head(patch, _MOST_CHARS), is_cut=len(patch) > _MOST_CHARS)
-        return
     several = arguments.get("edits")
     for one in several if isinstance(several, list) else [arguments]:
         if not isinstance(one, dict):
@@ -83,45 +76,14 @@ def _edit(path: str, before: str, after: str, redactor: Redactor) -> ShownEdit:
         lines = [(kind, line) for kind, text in zip(("went", "came"), texts, strict=True) for line in text.splitlines()]
     else:
         lines = difference(*texts)
-    return _counted(path, lines, is_cut=max(len(before), len(after)) > _MOST_CHARS)
-
-
-def _counted(path: str, lines: list[tuple[str, str]], *, is_cut: bool) -> ShownEdit:
     kinds = [kind for kind, _ in lines]
     return ShownEdit(
         path=path,
         lines=lines[:_MOST_LINES],
         added=kinds.count("came"),
         removed=kinds.count("went"),
-        is_cut=is_cut or len(lines) > _MOST_LINES,
+        is_cut=max(len(before), len(after)) > _MOST_CHARS or len(lines) > _MOST_LINES,
     )
-
-
-def _patch_in(arguments: dict[str, Any]) -> str | None:
-    """The patch of `apply_patch`, alone or as the last word of a command."""
-    for name in _PATCH:
-        value = arguments.get(name)
-        text = value[-1] if isinstance(value, list) and value else value
-        if isinstance(text, str) and (at := text.find(_PATCH_BEGINS, 0, 400)) >= 0:
-            return text[at:]
-    return None
-
-
-def _patched(patch: str, *, is_cut: bool) -> Iterator[ShownEdit]:
-    path, lines = "", list[tuple[str, str]]()
-    for line in patch.splitlines()[1:]:
-        if line.startswith("*** "):
-            if path:
-                yield _counted(path, lines, is_cut=is_cut)
-            verb, _, name = line[4:].partition(": ")
-            # `Move to` belongs to the file before, `End Patch` to none.
-            path, lines = (name, []) if verb.endswith("File") else ("", [])
-            if verb == "Delete File":
-                path = f"{name} (deleted)"
-        elif path and line[:1] in _KINDS:
-            lines.append((_KINDS[line[0]], line[1:]))
-    if path:
-        yield _counted(path, lines, is_cut=is_cut)
 
 
 def _first(values: dict[str, Any], names: tuple[str, ...]) -> str | None:
@@ -135,9 +97,6 @@ TEXT_CHARS = 6_000
 RESULT_CHARS = 2_000
 # A text of millions of characters would freeze the browser even on a page for itself.
 WHOLE_CHARS = 300_000
-# Sessions can be large, and few people read at the same time.
-_KEPT = 4
-_JUDGED_KEPT = 5_000
 # A longer result is folded; of a failed call the end stays in sight, where programs say what went wrong.
 _LINES_SHOWN = 12
 
@@ -233,57 +192,41 @@ class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.calls) and not self.said.text and not self.is_synthetic and not self.thinking.text
 
 
-class Conversations:
-    """Sessions that were read lately; the next part of a long one is not read from its file again."""
+def find_conversation(row: StoredRow) -> Session | str:
+    """The session, read from its file, or a sentence that says why it cannot be read."""
+    if not row["path"]:
+        return "Its source file was forgotten."
+    path = Path(row["path"])
+    try:
+        # A database may change in its write-ahead log alone.
+        state = (*_state(path), *_state(Path(f"{path}-wal"), may_lack=True))
+        return _read(path, SessionRef(row["agent"], row["native_id"]), state)
+    except OSError:
+        return "Its source file is gone."
+    except SeasonedError as error:
+        return str(error)
 
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._read: OrderedDict[tuple[object, ...], Session] = OrderedDict()
-        self._judged: dict[tuple[str, str, bool], StoredRow] = {}
 
-    def find(self, row: StoredRow) -> Session | str:
-        """The session, or a sentence that says why it cannot be read."""
-        if not row["path"]:
-            return "Its source file was forgotten."
-        path, ref = Path(row["path"]), SessionRef(row["agent"], row["native_id"])
-        try:
-            # A database may change in its write-ahead log alone.
-            key = (str(path), *_state(path), *_state(Path(f"{path}-wal"), may_lack=True), ref)
-        except OSError:
-            return "Its source file is gone."
-        with self._lock:
-            if (known := self._read.get(key)) is not None:
-                self._read.move_to_end(key)
-                return known
-        try:
-            found = read_one(path, ref)
-        except SeasonedError as error:
-            return str(error)
-        with self._lock:
-            self._read[key] = found
-            while len(self._read) > _KEPT:
-                self._read.popitem(last=False)
-        return found
+# The next part of a long one is not read from its file again. Sessions can be large, and few people read at a time.
+@lru_cache(4)
+def _read(path: Path, ref: SessionRef, state: tuple[int, ...]) -> Session:
+    return read_one(path, ref)
 
-    def judged_since(self, session: Session, stored: Sequence[StoredRow], redactor: Redactor) -> list[StoredRow]:
-        """The stored calls, and those that were made or ended since the last scan; empty if there are none of these."""
-        known = {str(row["call_id"]): row for row in stored}
-        reader = FileReader(redactor)
-        is_fresh = False
-        rows: list[StoredRow] = []
-        for call in session.calls():
-            row = known.get(call.id)
-            if row is not None and (row["result"] is not None or call.result is None):
-                rows.append(row)
-            elif not call.synthetic:
-                is_fresh = True
-                key = (str(session.ref), call.id, call.result is None)
-                if key not in self._judged:
-                    self._judged[key] = {**asdict(reader.call_row(call, session.ref.agent)), "copy_of": None}
-                rows.append(self._judged[key])
-        for old in list(self._judged)[:-_JUDGED_KEPT]:
-            self._judged.pop(old, None)
-        return rows if is_fresh else []
+
+def judged_since(session: Session, stored: Sequence[StoredRow], redactor: Redactor) -> list[StoredRow]:
+    """The stored calls, and those that were made or ended since the last scan; empty if there are none of these."""
+    known = {str(row["call_id"]): row for row in stored}
+    reader = FileReader(redactor)
+    is_fresh = False
+    rows: list[StoredRow] = []
+    for call in session.calls():
+        row = known.get(call.id)
+        if row is not None and (row["result"] is not None or call.result is None):
+            rows.append(row)
+        elif not call.synthetic:
+            is_fresh = True
+            rows.append({**asdict(reader.call_row(call, session.ref.agent)), "copy_of": None})
+    return rows if is_fresh else []
 
 
 def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:

@@ -39,12 +39,13 @@ from seasoned.web.login import Here, read_change
 from seasoned.web.response import PageRoute, redirect
 from seasoned.web.table import PAGE_ROWS, Column, Table, TableCell, answer, figure, opening, row_offset
 from seasoned.web.view.conversation import (
-    Conversations,
     ShownCall,
     ShownChild,
     ShownMessage,
     StoredRow,
     children_of,
+    find_conversation,
+    judged_since,
     last_page,
     redacted_commits,
     stored_calls,
@@ -113,13 +114,12 @@ async def show(
 ) -> Response:
     """The session; `at` is the message that it begins with, `whole` a text that was cut."""
     redactor = service_of(request).secrecy.redactor()
-    conversations = _conversations(request)
     # An address that was typed wrong shows the beginning instead of an error.
     first = -1 if at == "end" else int(at) if at.isascii() and at.isdecimal() and len(at) < 10 else 0
     if whole:
 
         def look_whole(store: Store) -> tuple[str, Any]:
-            found = conversations.find(_row(store, ref))
+            found = find_conversation(_row(store, ref))
             if not isinstance(found, Session):
                 raise NotFound(found)
             return whole_text(found, whole, redactor)
@@ -130,8 +130,8 @@ async def show(
     def look(store: Store) -> tuple[SessionPage, Session | str]:
         row: StoredRow = _row(store, ref)
         calls: Sequence[StoredRow] = store.rows("page.calls", {"session_id": row["id"]})
-        found = conversations.find(row)
-        if isinstance(found, Session) and (fresh := conversations.judged_since(found, calls, redactor)):
+        found = find_conversation(row)
+        if isinstance(found, Session) and (fresh := judged_since(found, calls, redactor)):
             calls, row = fresh, _counted_again(row, found, fresh)
         return _shown(store, row, calls, found, redactor, first, show, row_offset(after)), found
 
@@ -184,10 +184,9 @@ async def review(request: Request, here: Here) -> Response:
     """Review the session with a model, in the background."""
     form = await read_change(request, here)
     ref = form.get("session", "")
-    conversations = _conversations(request)
 
     def look(store: Store) -> Session:
-        found = conversations.find(_row(store, ref))
+        found = find_conversation(_row(store, ref))
         if not isinstance(found, Session):
             raise NotFound(f"It cannot be reviewed. {found}")
         return found
@@ -221,14 +220,6 @@ def _is_live(path: str | None) -> bool:
         return path is not None and time.time() - Path(path).stat().st_mtime < RUNNING_SECONDS
     except OSError:
         return False
-
-
-def _conversations(request: Request) -> Conversations:
-    state = request.app.state
-    if not hasattr(state, "conversations"):
-        state.conversations = Conversations()
-    found: Conversations = state.conversations
-    return found
 
 
 def _row(store: Store, ref: str) -> DatabaseRow:
