@@ -19,7 +19,7 @@ from seasoned.app.experiment import ExperimentPlan, live_experiment, live_experi
 from seasoned.app.extras import require_numbers
 from seasoned.app.stores import user_store
 from seasoned.cli.options import Commands, base_url_option, json_option, model_option, yes_option
-from seasoned.cli.output import console, print_json, printable, shows_progress, table, when
+from seasoned.cli.output import ReadingBar, console, print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis
@@ -70,17 +70,8 @@ class TerminalObserver:
 
     @contextmanager
     def progress(self, title: str) -> Iterator[Callable[[RoundProgress], None]]:
-        # In a log a bar would be thousands of lines.
-        if not shows_progress():
-            yield lambda progress: None
-            return
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Bar(*columns, console=console(stderr=True), transient=True) as bar:
-            shown = bar.add_task(title, total=None)
-            yield lambda progress: bar.update(shown, completed=progress.done, total=progress.of)
+        with ReadingBar(title, of_bytes=False) as bar:
+            yield lambda progress: bar(progress.done, progress.of)
 
 
 def print_live_list(found: Sequence[LiveListing]) -> None:

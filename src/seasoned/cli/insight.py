@@ -21,6 +21,7 @@ from seasoned.cli.options import (
     paths_argument,
     project_option,
     store_option,
+    words_in,
 )
 from seasoned.cli.output import ReadingBar, print_json, printable, shown, table, write_page
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, sessions_for
@@ -301,8 +302,8 @@ def compare(
 ) -> None:
     """Compare two sessions, or two sets of them.
 
-    A is called warm and B cold. Both are session ids, or files that hold one session. With --set each is a path, ids
-    joined by commas, or @FILE with an id on each line.
+    A is called warm and B cold. Both are session ids, or files that hold one session. With --set each is a path,
+    or ids joined by commas.
 
     \b
     Example: seasoned compare 53ea19c1 40904d81
@@ -354,24 +355,11 @@ def _set(text: str, paths: tuple[Path, ...]) -> Iterator[Histories]:
 
 
 def _names(text: str) -> list[str]:
-    """Paths or ids: one, several between commas, or those in a file."""
+    """Paths or ids: one, or several between commas."""
     # Before splitting: a path may hold a comma.
-    if exists(text):
-        return [text]
-    if not text.startswith("@"):
-        names = [name.strip() for name in text.split(",") if name.strip()]
-    else:
-        try:
-            lines = Path(text[1:]).expanduser().read_text("utf-8", "replace").splitlines()
-        except OSError as error:
-            raise NotFound(
-                f"{text[1:]!r} cannot be read ({error.strerror}). Give a file with an id on each line."
-            ) from error
-        names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    names = [text] if exists(text) else words_in(text)
     if not names:
-        raise UsageError(
-            f"{text!r} names no session. Give a path, ids joined by commas, or @FILE with an id on each line."
-        )
+        raise UsageError(f"{text!r} names no session. Give a path, or ids joined by commas.")
     return names
 
 

@@ -135,9 +135,10 @@ def shows_progress() -> bool:
 
 
 class ReadingBar:
-    """A progress bar, of bytes or of sessions, that appears only when reading takes longer than a moment."""
+    """A progress bar, of bytes or of sessions or runs, that appears only when reading takes longer than a moment."""
 
-    def __init__(self, *, of_bytes: bool = True) -> None:
+    def __init__(self, title: str = "Reading", *, of_bytes: bool = True) -> None:
+        self._title = title
         self._of_bytes = of_bytes
         self._begun = time.monotonic()
         self._bar: Any = None
@@ -158,11 +159,11 @@ class ReadingBar:
             )
 
             done_of = DownloadColumn() if self._of_bytes else MofNCompleteColumn()
-            columns = (TextColumn("Reading"), BarColumn(), done_of, TimeRemainingColumn())
+            columns = (TextColumn("{task.description}"), BarColumn(), done_of, TimeRemainingColumn())
             # On stderr and transient, so that the output stays clean in pipes and on the screen.
             self._bar = Progress(*columns, console=console(stderr=True), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task("Reading", total=total)
+            self._task = self._bar.add_task(self._title, total=total)
         self._bar.update(self._task, completed=done, total=total)
 
     def __enter__(self) -> ReadingBar:

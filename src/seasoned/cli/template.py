@@ -117,7 +117,7 @@ def build(
         given = paths if name is None else (Path(name), *paths)
         with templates.filled_store(config, given, use_store=use_store, progress=ReadingBar) as read:
             print_source(read, as_json=as_json)
-            print_refreshed(templates.refresh(config, read.store, options), as_json=as_json)
+            print_refreshed(read.store, templates.refresh(config, read.store, options), as_json=as_json)
         return
     if name is None:
         raise UsageError("Name the template to build, or use --auto to build one for each task type.")
@@ -329,14 +329,16 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
     click.echo(f"`seasoned template show {template.name}` shows it.")
 
 
-def print_refreshed(done: Refreshed, *, as_json: bool) -> None:
+def print_refreshed(store: Store, done: Refreshed, *, as_json: bool) -> None:
     """What was rebuilt, and what was decided about examples."""
     if as_json:
         changed = [{"example_id": one.example_id, "state": "retired", "reason": one.reason} for one in done.retired]
         changed += [
             {"example_id": one.example_id, "state": _STATES[one.decision], "reason": one.reason} for one in done.ruled
         ]
-        names = [_listed(one, done.library) for one in done.made]
+        made = {one.name for one in done.made}
+        listed = storage.listed(store, library=done.library)
+        names = [msgspec.structs.asdict(one) for one in listed if one.name in made]
         answer = {"count": len(names), "templates": names, "changed": changed, "too_old": done.too_old}
         print_json("templates", answer)
         return
@@ -368,22 +370,6 @@ def example_count(template: Template, library: Library) -> str:
     """How many examples may be shown, and of how many, where some may not."""
     active, every = len(library.active(template)), len(template.examples)
     return plural(every, "example") if active == every else f"{active} of {plural(every, 'example')}"
-
-
-def _listed(template: Template, library: Library) -> dict[str, Any]:
-    return msgspec.structs.asdict(
-        ListedTemplate(
-            template.name,
-            template.version,
-            template.description,
-            template.task_type,
-            template.tags,
-            len(template.examples),
-            0,
-            template.created_at,
-            len(library.active(template)),
-        )
-    )
 
 
 def template_answer(template: Template, library: Library, use: TemplateUse) -> dict[str, Any]:
