@@ -19,7 +19,7 @@ from seasoned.cli.confirm.prompt import ask_passphrase
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, table, when
 from seasoned.cli.project import print_passed_over
-from seasoned.cli.serve import listen_options, serve_all
+from seasoned.cli.serve import serve_all
 from seasoned.cli.template import example_count, print_retired, print_too_old
 from seasoned.config import Config, load
 from seasoned.errors import UsageError
@@ -45,9 +45,9 @@ _DAY = 86400.0
 @click.command(epilog=OWN_PATHS_HELP)
 @paths_argument
 @click.option("--serve/--no-serve", default=None, help="Serve the pages until interrupted. Default: at a terminal.")
-@listen_options
+@click.option("--port", type=click.IntRange(0, 65535), help="Serve on this port. Default: the policy's, else 7327.")
 @json_option
-def up(options: ListenOptions, paths: tuple[Path, ...], serve: bool | None, as_json: bool) -> None:
+def up(paths: tuple[Path, ...], serve: bool | None, port: int | None, as_json: bool) -> None:
     """Read your histories and show what they say.
 
     Then serve the pages, for this machine alone, by the link that is printed. Without histories, samples are shown. To
@@ -67,11 +67,11 @@ def up(options: ListenOptions, paths: tuple[Path, ...], serve: bool | None, as_j
         with TemporaryDirectory(prefix="seasoned-samples-") as folder:
             path = Path(folder) / "samples.db"
             _show(config, (), is_sample=True, as_json=as_json, sample_store=path)
-            _serve(config, options, histories=path)
+            _serve(config, port, histories=path)
         return
     _show(config, paths, is_sample=not found, as_json=as_json)
     if serves:
-        _serve(config, options)
+        _serve(config, port)
 
 
 def _show(
@@ -193,7 +193,7 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     )
 
 
-def _serve(config: Config, options: ListenOptions, *, histories: Path | None = None) -> None:
+def _serve(config: Config, port: int | None, *, histories: Path | None = None) -> None:
     """The pages, if what they need is installed."""
     if missing(*BOOK, *SERVER, "jinja2"):
         click.echo("\nTo see all of it as pages in a browser: pip install 'seasoned[server]'")
@@ -205,7 +205,7 @@ def _serve(config: Config, options: ListenOptions, *, histories: Path | None = N
         # Asked for before the server starts, whose output would bury the question.
         _offer_operator(config)
     click.echo("Everything as pages, until you press Ctrl+C:")
-    serve_all(options, histories=histories)
+    serve_all(ListenOptions(None, port, None, None, None, allow_plain=False, policy_file=None), histories=histories)
 
 
 def _offer_operator(config: Config) -> None:
