@@ -71,7 +71,7 @@ def figures() -> Iterator[str]:
         empty = sum(one.is_empty is True for one in many)
         yield f"projects with 20 sessions or more whose newest session sees no line: {empty} of {len(many)}"
         yield ""
-    yield "right: of the lines whose purpose the session then served, those it served in this form (written: same options)"
+    yield "right: of the lines whose purpose the session then served, those served in this form (written: same options)"
     yield "covered: of the purposes served in a known form, those for which the right line stood there"
     yield "wrong first: the same where the session first went wrong; all without what every agent tries first"
     yield "A replay shows what would have been in front of the agent, not what it would have done."
@@ -82,8 +82,8 @@ def _rows(one: Figures) -> Iterator[str]:
     for arm in ARMS if not one.project else ARMS[:2]:
         yield f"  {arm:9} {_arm(one.arms[arm])}   with defaults {_arm(one.with_defaults[arm])}"
     yield (
-        f"  mistakes {one.mistakes}, known {one.known_mistakes}, repaired {one.repaired}: in time {_share(one.in_time)}, "
-        f"late {one.late}; error says enough {one.clear_errors}; hints {one.hints}, right {_share(one.right)}, false "
+        f"  mistakes {one.mistakes}, known {one.known_mistakes}, repaired {one.repaired}: "
+        f"in time {_share(one.in_time)}, late {one.late}; error says enough {one.clear_errors}; hints {one.hints}, right {_share(one.right)}, false "
         f"{one.false_hints} in {one.calls} calls; foreign {one.foreign}; worth {_share(one.worth)}"
     )
 

@@ -67,7 +67,7 @@ PAGES = (
     "learned",
     "learned/changes/1",
     "usage",
-    "usage?by=session&days=all",
+    "sessions?sort=-cost",
     "usage?by=model&days=all",
     "usage?by=project&days=all",
     f"usage?project={_PROJECT}&days=all",
@@ -87,7 +87,7 @@ listening = socket.create_server(("127.0.0.1", 0))
 base = f"http://127.0.0.1:{listening.getsockname()[1]}"
 config = Config(home=Path(sys.argv[1]), claude_config_dir=Path(sys.argv[2]))
 app = create_web(ConfirmService(config, base_url=base))
-print(f"{base}/login/{app.state.visits.invite_reader()}", flush=True)
+print(f"{base}/login/{app.state.visits.link}", flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
 """
 

@@ -60,7 +60,7 @@ def take(
     """One picture of one page, after `then` has done something on it."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)  # type: ignore[arg-type]
     walker = Walk(context.new_page(), found.url)
-    path = walker.enter(f"{found.url}/login/{found.visits.invite(found.credential(name))}")
+    path = walker.log_in(found.serving.tokens[name])
     walker.go(f"{path}/{page}")
     then(walker.page)
     walker.page.screenshot(path=to)

@@ -44,7 +44,7 @@ def test_from_the_first_visit_to_a_connected_agent_and_an_action_applied_and_und
         try:
             walker = Walk(context.new_page(), found.url)
             page = walker.page
-            visit = walker.enter(f"{found.url}/login/{found.visits.invite(found.credential('root'))}")
+            visit = walker.log_in(found.serving.tokens["root"])
             # The first visit says what this is, and the next step is a button.
             page.wait_for_selector("#first .main-button")
             look_closely(walker, "first-visit")

@@ -101,8 +101,8 @@ def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
     terminal.type(PASSPHRASE)
     terminal.wait_for("Do you alone decide")
     terminal.type("y")
-    link = terminal.wait_for(r"Log in as \S+ once, within ten minutes: (http\S+)|Log in as \S+, once[^:]*: (http\S+)")
-    address = link[1] or link[2]
+    name = terminal.wait_for(r"log in as (\S+) with this passphrase")[1]
+    address = terminal.wait_for(r"Open it: (http\S+)\s")[1]
     base = address.partition("/login")[0]
     assert "These are the samples that come with Seasoned" in terminal.text
     assert PASSPHRASE not in terminal.text
@@ -110,7 +110,7 @@ def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
     try:
         walker = Walk(context.new_page(), base)
         page = walker.page
-        visit = walker.enter(address)
+        walker.enter(address)
         assert page.url.endswith("/overview")
         page.wait_for_selector("#plot-rate svg")
         page.click("#table-newest tbody tr:nth-child(2) td:first-child a")
@@ -139,12 +139,16 @@ def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
         other.wait_for(re.escape(str(token)))
         other.end()
         page.click("nav >> text=Confirmations")
+        page.fill("#name", name)
+        page.fill("#passphrase", PASSPHRASE)
+        page.click("main form button")
+        page.wait_for_selector("#list")
+        visit = page.url.rpartition("/")[0]
         asked = ("confirm", "submit", "delete_data", "Delete the old logs")
         seasoned(environment, *asked, "--url", base, "--token-file", str(token))
         page.click("#list a.row")
         page.click("#deny summary")
         page.fill("#why-deny", "They are still needed.")
-        page.fill("#passphrase-deny", PASSPHRASE)
         page.click("#deny button")
         page.wait_for_selector(".ending.denied")
         assert "They are still needed." in page.inner_text(".ending")

@@ -31,7 +31,7 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
             walker = Walk(context.new_page(), found.url)
             page = walker.page
             page.set_default_timeout(PATIENCE)
-            visit = walker.enter(f"{found.url}/login/{found.visits.invite(found.credential('root'))}")
+            visit = walker.log_in(found.serving.tokens["root"])
             assert page.evaluate("document.querySelector('.top').offsetHeight") < 70, "the navigation is one row"
             # What went wrong yesterday?
             page.click("#wrong a:has-text('yesterday')")

@@ -34,7 +34,7 @@ def test_a_session_is_read_by_keys_and_followed_while_it_runs(browser: Browser, 
         context = browser.new_context(viewport={"width": 1280, "height": 700})
         walker = Walk(context.new_page(), found.url)
         page = walker.page
-        visit = walker.enter(f"{found.url}/login/{found.visits.invite(found.credential('root'))}")
+        visit = walker.log_in(found.serving.tokens["root"])
         walker.go(f"{visit}/live")
         page.wait_for_selector(".card a")
         for width, scheme in SIGHTS:

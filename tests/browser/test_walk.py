@@ -63,7 +63,7 @@ def walk(
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     try:
         walker = Walk(context.new_page(), site.url)
-        path = walker.enter(f"{site.url}/login/{site.visits.invite(site.credential('root'))}")
+        path = walker.log_in(site.serving.tokens["root"])
         seen: Counter[str] = Counter()
         ways = [f"{path}/{page.path}" for page, _ in PAGES]
         ways[2:2] = [f"{path}/{one}" for one in (f"sessions/{hostile.REF}", project_link(HOSTILE_FOLDER))]

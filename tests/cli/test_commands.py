@@ -187,7 +187,6 @@ def test_wrong_input_gets_one_clear_sentence(
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert not (home / ".seasoned" / "seasoned.db").exists()
-    assert not (home / ".seasoned" / "redact.key").exists()
 
 
 def test_a_bad_configuration_is_named(home: Path) -> None:

@@ -50,8 +50,6 @@ def test_an_unknown_session_is_answered_with_the_nearest(samples: Path) -> None:
         (["profile", "/no/such/file"], 1, "does not exist"),
         (["profile", ""], 2, ""),
         (["report", "--source", "nobody", "{samples}"], 1, "No sessions of 'nobody'"),
-        (["report", "--lengths", "100,50", "{samples}"], 2, "increasing message counts"),
-        (["report", "--lengths", "many", "{samples}"], 2, "numbers of messages"),
         (["report", "--include", "everything", "{samples}"], 2, "Invalid value"),
         (["report", "--store"], 3, "Run `seasoned scan` first"),
     ],

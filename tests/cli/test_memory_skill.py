@@ -106,12 +106,12 @@ def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
         desk = journal_at(home / ".seasoned", staging=True, store=store)
         memory_file.add(desk, "notes", "A fact.", by=REVIEW)
         edit.create(desk, "ship", "Ship it.", description="Ship.", by=REVIEW)
-    (waiting,) = answer("memory", "--history", "--waiting")["changes"]
+    (waiting,) = [one for one in answer("review", "--staged")["changes"] if one["kind"] == "memory"]
     assert (waiting["actor"], waiting["parent"], waiting["call_id"]) == ("review", "seasoned:s1", "call_9")
     assert "notes: A fact." in seasoned("memory", "--history").stdout
     rejected = seasoned("review", "--drop", waiting["id"]).stdout
     assert rejected == f"Rejected change {waiting['id']}: nothing was written.\n"
-    (waiting,) = answer("skill", "--history", "--waiting")["changes"]
+    (waiting,) = answer("review", "--staged")["changes"]
     assert [one["state"] for one in answer("review", "--accept", waiting["id"])["changes"]] == ["kept"]
     assert answer("skill")["skills"][0]["created_by"] == "review"
-    assert "No staged changes" in seasoned("skill", "--history", "--waiting").stdout
+    assert "No staged changes" in seasoned("review", "--staged").stdout

@@ -56,7 +56,7 @@ def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
         done = answer("review", CLAUDE, samples, "--staging", "--model", "m", "--base-url", server.base_url)
     assert (done["kept"], done["staged"]) == (0, 1)
     assert not (home / ".seasoned/memory/MEMORY.md").exists()
-    assert [one["state"] for one in answer("memory", "--history", "--waiting")["changes"]] == ["staged"]
+    assert [one["state"] for one in answer("review", "--staged")["changes"]] == ["staged"]
 
 
 def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path, samples: Path) -> None:

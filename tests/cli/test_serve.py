@@ -1,4 +1,4 @@
-"""`seasoned serve`: the service and its pages in one process, with a login link for whoever knows a passphrase."""
+"""`seasoned serve`: the service and its pages in one process, with a link for browsers that read."""
 
 from __future__ import annotations
 
@@ -56,35 +56,22 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate(timeout=20)
 
 
-def test_at_a_terminal_the_passphrase_gives_a_link_that_logs_one_browser_in(ada: str) -> None:
+def test_at_a_terminal_it_prints_a_link_that_reads_and_the_page_asks_for_the_passphrase_to_decide(ada: str) -> None:
     with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("Passphrase of ada for a link that may decide")
-        screen.type(WORDS + "\n")
-        link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{43}", _line_with(screen, "Log in as ada"))
-        assert link is not None
-        with httpx2.Client(trust_env=False, timeout=20.0, headers={"accept": "text/html"}) as browser:
-            entered = browser.post(link[0])
-            page = browser.get(httpx2.URL(link[0]).join(entered.headers["location"]))
-            assert (page.status_code, "pending requests</a>" in page.text) == (200, True)
-            waits = browser.get(str(page.url).replace("/overview", "/confirmations"))
-            assert "No pending requests" in waits.text
-            assert browser.post(link[0]).status_code == 401
-
-
-def test_a_wrong_passphrase_starts_nothing_and_enter_alone_gives_a_link_that_only_reads(ada: str) -> None:
-    with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("or Enter for a read-only link: ")
-        screen.type("five wrong words for this\n")
-        assert "Listening" not in _line_with(screen, "wrong passphrase")
-    with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("or Enter for a read-only link: ")
-        screen.type("\n")
         link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{43}", _line_with(screen, "Open it: "))
         assert link is not None
         with httpx2.Client(trust_env=False, timeout=20.0, headers={"accept": "text/html"}) as browser:
             path = browser.post(link[0]).headers["location"].rpartition("/")[0]
-            page = browser.get(httpx2.URL(link[0]).join(f"{path}/confirmations"))
-            assert "Log in to decide" in page.text
+            page = httpx2.URL(link[0]).join(f"{path}/confirmations")
+            check = re.search(r'name="check" value="([^"]+)"', browser.get(page).text)
+            assert check is not None
+            form = {"check": check[1], "page": "confirmations", "name": "ada"}
+            refused = browser.post(
+                page.join(f"{path}/decide"), data={**form, "passphrase": "five wrong words for this"}
+            )
+            assert (refused.status_code, "wrong passphrase" in refused.text) == (401, True)
+            entered = browser.post(page.join(f"{path}/decide"), data={**form, "passphrase": WORDS})
+            assert "No pending requests" in browser.get(page.join(entered.headers["location"])).text
 
 
 def test_where_nobody_sits_it_serves_the_service_and_a_page_that_asks_for_a_token(ada: str) -> None:
@@ -102,5 +89,3 @@ def test_where_nobody_sits_it_serves_the_service_and_a_page_that_asks_for_a_toke
 def test_it_listens_where_the_service_alone_would_and_nowhere_else(home: Path) -> None:
     done = seasoned("serve", "--host", "0.0.0.0", "--port", "0", expect=2)
     assert "--insecure-listen" in done.stderr
-    done = seasoned("serve", "--port", "0", "--link", expect=1)
-    assert "token make NAME --role admin" in done.stderr

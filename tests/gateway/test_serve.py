@@ -18,7 +18,7 @@ from tests.gateway.upstream_server import chat, chat_stream, serve_upstream
 
 def _serve(*options: str) -> tuple[subprocess.Popen[str], str]:
     process = subprocess.Popen(
-        [str(SEASONED), "serve", "--port", "0", "--no-schedule", "--no-link", *options],
+        [str(SEASONED), "serve", "--port", "0", "--no-schedule", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

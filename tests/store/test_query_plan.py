@@ -35,7 +35,6 @@ READS_ALL = {
     "page.sessions": "a list in an order that a person chose",
     "source.counts": "totals of all sessions",
     "usage.known": "the cost of all sessions",
-    "usage.recorded_by_session": "the dearest of all sessions",
     "call.by_tool": "totals of all tools",
     "call.judged": "all verdicts, for the agreement with labels",
     "call.of_tracks": "all sessions, for a report; session by session",

@@ -178,7 +178,7 @@ def _schemas() -> set[str]:
     for one in modules():
         found |= set(re.findall(r'"seasoned/([a-z-]+)/1"', one.text))
         for node in ast.walk(one.tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("print_json", "print_json_list")):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("print_json"):
                 found.add(ast.literal_eval(node.args[0]))
     return found
 

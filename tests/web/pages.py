@@ -12,9 +12,7 @@ from typing import Any
 import httpx2
 from fastapi import FastAPI
 
-from seasoned.confirm.people.credential import Credential, find
 from seasoned.confirm.service import ConfirmService
-from seasoned.store import open_database
 from seasoned.web.app import create_web
 from seasoned.web.browser_session import BrowserSessions
 from tests.confirm.keys import WORDS
@@ -38,13 +36,6 @@ class Site:
     def visits(self) -> BrowserSessions:
         found: BrowserSessions = self._apps[0].state.visits
         return found
-
-    def credential(self, name: str) -> Credential:
-        database = open_database(self.serving.config)
-        try:
-            return find(database, name)
-        finally:
-            database.close()
 
     def visitor(self, name: str | None = "alice") -> Visitor:
         """Somebody at a browser, logged in with the token of this name."""

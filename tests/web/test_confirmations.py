@@ -209,14 +209,3 @@ def test_the_stream_says_that_something_changed_and_ends_with_the_visit(shared: 
         alice.client.post(f"{alice.path}/logout", data={"check": check})
         shared.serving.ask()
         assert next(events) == "event: over"
-
-
-def test_the_audit_is_a_table_for_those_who_decide(shared: Site) -> None:
-    asked = shared.serving.ask()
-    with shared.visitor() as alice:
-        alice.decide(asked["id"], "deny", reason="No.")
-        text = alice.client.get(f"{alice.path}/audit").text
-        assert f"/confirmations/{asked['id']}" in text and "seasoned confirm audit verify" in text
-        rows = alice.client.get(f"{alice.path}/audit?as=json").json()["rows"]
-        mine = [row for row in rows if row["request"] == asked["id"]]
-        assert {row["actor"] for row in mine} >= {"alice", "agent"} and all(len(row["hash"]) == 64 for row in mine)

@@ -1,4 +1,4 @@
-"""Conversations from their source: redacted, with edits as diffs, and as one HTML file."""
+"""Conversations from their source: redacted, with edits as diffs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ from seasoned.gateway.settings import Failures
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.redact.redactor import Redactor
 from seasoned.web.view.conversation import edits_of
-from tests.cli.run import seasoned
 from tests.gateway.test_recorder import Agent, account
-from tests.web import hostile
-from tests.web.filled import store_of
 from tests.web.hostile import SECRET
 from tests.web.pages import Visitor, site
 
@@ -62,9 +59,6 @@ def test_turns_that_were_not_recorded_are_counted_on_the_page_of_the_session(
         assert _lost(alice, "gateway:whole") == [], "of what was recorded nothing is said"
 
 
-_PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n x\n-old\n+new\n*** Delete File: b.py\n*** End Patch"
-
-
 def test_edits_of_every_agent_are_recognised_by_their_form() -> None:
     redactor = Redactor(b"key")
     old_and_new = [("stayed", "x"), ("went", "old"), ("came", "new")]
@@ -75,9 +69,9 @@ def test_edits_of_every_agent_are_recognised_by_their_form() -> None:
         ({"path": "a", "command": "str_replace", "old_str": before, "new_str": after}, [("a", old_and_new)]),
         ({"path": "a", "edits": [{"oldText": before, "newText": after}, "odd"]}, [("a", old_and_new)]),
         ({"file_path": "a", "content": "new"}, [("a", [("came", "new")])]),
-        ({"input": _PATCH}, [("a.py", old_and_new), ("b.py (deleted)", [])]),
-        ({"command": ["apply_patch", _PATCH]}, [("a.py", old_and_new), ("b.py (deleted)", [])]),
         ({"file_path": "a", "old_string": "", "new_string": f"key = {SECRET}"}, [("a", [("came", "")])]),
+        # A patch is a difference already.
+        ({"input": "*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n*** End Patch"}, []),
         # Not edits: a message has content but names no file, a search names a file but no new text.
         ({"content": "hello"}, []),
         ({"path": "a", "old_string": "x"}, []),
@@ -91,29 +85,3 @@ def test_edits_of_every_agent_are_recognised_by_their_form() -> None:
             assert SECRET not in str(found)
         else:
             assert [one.lines for one in found] == [lines for _, lines in expected], arguments
-
-
-def test_a_hostile_session_is_one_harmless_file(tmp_path: Path) -> None:
-    home, to = tmp_path / "home", tmp_path / "session.html"
-    home.mkdir()
-    hostile.fill_hostile(home, tmp_path / "histories")
-    seasoned("show", hostile.REF, "--html", to, SEASONED_HOME=str(home))
-    page = to.read_text("utf-8")
-    assert to.stat().st_mode & 0o777 == 0o600
-    assert hostile.SECRET not in page and "default-src &#39;none&#39;" in page
-    assert re.findall(r"<(?:script|img|svg|iframe|link|form|object)\b", page) == []
-    assert set(re.findall(r'href="([^"]*)"', page)) <= {f"#call-{number}" for number in range(9)}
-    assert "Thinking, " in page and 'id="call-3"' in page
-    # A file of the user's own is never overwritten, an older export is.
-    seasoned("show", hostile.REF, "-o", to, SEASONED_HOME=str(home))
-    (mine := tmp_path / "mine.html").write_text("mine")
-    assert (
-        "is not a session of Seasoned"
-        in seasoned("show", hostile.REF, "-o", mine, expect=2, SEASONED_HOME=str(home)).stderr
-    )
-    # Where the source is gone, the calls of the store are written.
-    with store_of(home) as store:
-        source = Path(store.rows("source.all")[0]["path"])
-    source.unlink()
-    seasoned("show", hostile.REF, "-o", to, SEASONED_HOME=str(home))
-    assert "These are its calls from the store." in to.read_text("utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,17 +50,13 @@ def test_the_report_is_made_beside_the_page_which_says_so_and_then_shows_it(fill
         assert "Up to date." in text
 
 
-def test_every_figure_of_a_plot_is_there_as_csv_and_json_and_leads_to_its_sessions(filled: Site) -> None:
+def test_every_figure_of_a_plot_is_there_as_json_and_leads_to_its_sessions(filled: Site) -> None:
     with filled.visitor() as alice:
         text = made(alice)
-        rows = list(csv.DictReader(io.StringIO(look(alice, "insight?as=csv&table=tool").text)))
         found = look(alice, "insight?as=json&table=tool").json()
-        assert found["schema"] == "seasoned/table-tool/1" and len(rows) == found["count"] > 3
-        assert [row["tool"] for row in rows] == [row["tool"] for row in found["rows"]]
-        tool = rows[0]["tool"].partition(": ")[0]
+        assert found["schema"] == "seasoned/table-tool/1" and found["count"] > 3
+        tool = found["rows"][0]["tool"].partition(": ")[0]
         assert f'href="{alice.path}/sessions?tool={tool}"' in text
-        whole = look(alice, "insight/report.json").json()
-        assert whole["schema"] == "seasoned/report/1" and whole["sessions"] > 10
 
 
 def test_sessions_that_came_since_are_told_and_the_report_is_made_anew(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_notes_and_skills_stand_under_their_project_and_what_waits_above_with_it
 def test_who_only_reads_may_take_back_but_neither_accepts_nor_rejects_what_waits(tmp_path: Path) -> None:
     fill_learned(tmp_path)
     with site(tmp_path) as found, Visitor(found.url) as onlooker:
-        begun = onlooker.client.post(f"/login/{found.visits.invite_reader()}")
+        begun = onlooker.client.post(f"/login/{found.visits.link}")
         onlooker.path = begun.headers["location"].rpartition("/")[0]
         for page in ("learned", "learned/changes/5"):
             text = look(onlooker, page).text

@@ -1,4 +1,4 @@
-"""Who may see the pages: one who decides, by a token or by a link, for a while, and nobody else."""
+"""Who may see the pages: by a token or by the link, for a while, and nobody else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.confirm.people.credential import find
 from seasoned.store import open_database
 from tests.confirm.keys import revoke
 from tests.web.pages import Site, Visitor, site
@@ -61,31 +60,22 @@ def test_a_token_in_the_cookie_or_a_cookie_as_a_token_counts_for_nothing(shared:
         assert answer.status_code == 303
 
 
-def test_a_link_logs_in_one_browser_once_and_looking_at_it_does_not_use_it_up(shared: Site) -> None:
-    database = open_database(shared.serving.config)
-    try:
-        token = shared.visits.invite(find(database, "root"))
-    finally:
-        database.close()
+def test_the_link_of_the_server_lets_browsers_read_and_another_link_does_not(shared: Site) -> None:
     with Visitor(shared.url) as first, Visitor(shared.url) as second:
-        for _ in range(3):
-            assert "Log in as root" in first.client.get(f"/login/{token}").text
-        assert first.client.post(f"/login/{token}").status_code == 303
-        late = second.client.post(f"/login/{token}")
-        assert (late.status_code, "already used" in late.text) == (401, True)
-        assert second.client.get(f"/login/{token}").headers["location"] == "/login?over=1"
+        assert "This link is read-only" in first.client.get(f"/login/{shared.visits.link}").text
+        for one in (first, second):
+            path = one.client.post(f"/login/{shared.visits.link}").headers["location"].rpartition("/")[0]
+            assert one.client.get(f"{path}/sessions").status_code == 200
+            assert "Log in to decide" in one.client.get(f"{path}/confirmations").text
+        other = "x" * len(shared.visits.link)
+        assert first.client.post(f"/login/{other}").status_code == 401
+        assert first.client.get(f"/login/{other}").headers["location"] == "/login?over=1"
 
 
-def test_links_and_visits_end_by_themselves(tmp_path: Path) -> None:
+def test_visits_end_by_themselves(tmp_path: Path) -> None:
     now = [1_800_000_000.0]
     with site(tmp_path, clock=lambda: now[0]) as found, found.visitor("alice") as alice:
-        database = open_database(found.serving.config)
-        try:
-            token = found.visits.invite(find(database, "root"))
-        finally:
-            database.close()
         now[0] += 600
-        assert alice.client.post(f"/login/{token}").status_code == 401
         assert alice.get().status_code == 200
         now[0] += 12 * 3600
         assert alice.get().status_code == 303

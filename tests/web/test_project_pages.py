@@ -73,7 +73,7 @@ def test_a_project_shows_its_sheet_as_a_session_sees_it_with_its_evidence(filled
 
 def test_a_line_is_pinned_dropped_and_undone_by_a_reader_too(filled: Site, shop: Path) -> None:
     with Visitor(filled.url) as reader:
-        answer = reader.client.post(f"/login/{filled.visits.invite_reader()}")
+        answer = reader.client.post(f"/login/{filled.visits.link}")
         reader.path = answer.headers["location"].rpartition("/")[0]
         found = re.search(r'name="check" value="([^"]+)"', look(reader, page_of(shop)).text)
         assert found is not None

@@ -33,7 +33,7 @@ def enter(visitor: Visitor, token: str) -> None:
 @pytest.fixture
 def onlooker(filled: Site) -> Iterator[Visitor]:
     with Visitor(filled.url) as visitor:
-        enter(visitor, filled.visits.invite_reader())
+        enter(visitor, filled.visits.link)
         yield visitor
 
 
@@ -42,7 +42,7 @@ def form_value(visitor: Visitor) -> str:
 
 
 def test_the_link_lets_several_browsers_read_every_page_as_long_as_the_server_runs(filled: Site) -> None:
-    token = filled.visits.invite_reader()
+    token = filled.visits.link
     for _ in range(2):
         with Visitor(filled.url) as visitor:
             enter(visitor, token)
@@ -123,7 +123,7 @@ def test_a_page_that_is_told_to_others_asks_the_server_each_time_and_scripts_are
 
 def test_an_empty_home_says_on_every_page_what_to_do(tmp_path: Path) -> None:
     with site(tmp_path) as found, Visitor(found.url) as visitor:
-        enter(visitor, found.visits.invite_reader())
+        enter(visitor, found.visits.link)
         for path in PATHS:
             answer = visitor.client.get(f"{visitor.path}/{path}")
             assert answer.status_code == 200, path

@@ -22,7 +22,7 @@ def test_a_word_someone_said_leads_to_the_message(home: Path) -> None:
             store.run("search.save_said", (row["id"], 900, msgspec.json.encode([(900, 0, HOSTILE)]).decode()))
         assert fill(store) == 0
     with site(home) as found, Visitor(found.url) as visitor:
-        visitor.path = visitor.client.post(f"/login/{found.visits.invite_reader()}").headers["location"]
+        visitor.path = visitor.client.post(f"/login/{found.visits.link}").headers["location"]
         visitor.path = visitor.path.rpartition("/")[0]
         page = visitor.client.get(f"{visitor.path}/overview").text
         assert f'action="{visitor.path}/search"' in page

@@ -1,4 +1,4 @@
-"""The page of usage and cost, over a real server: by day, model, session and key, and unknown where it is unknown."""
+"""The page of usage and cost, over a real server: by day, model and key, and unknown where it is unknown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows(visitor: Visitor, table: str, query: str = "") -> list[dict[str, Any]]:
 
 def test_every_way_of_summing_up_gives_the_same_whole(filled: Site) -> None:
     with filled.visitor() as alice:
-        by = {each: rows(alice, "gateway", f"&by={each}&days=all") for each in ("day", "model", "session", "key")}
+        by = {each: rows(alice, "gateway", f"&by={each}&days=all") for each in ("day", "model", "key")}
         assert {each: sum(row["requests"] for row in found) for each, found in by.items()} == dict.fromkeys(by, 300)
         costs = [math.fsum(row["cost_usd"] or 0 for row in found) for found in by.values()]
         assert all(math.isclose(cost, costs[0]) for cost in costs) and costs[0] > 1
@@ -60,21 +60,18 @@ def test_the_page_and_the_command_sum_up_the_same_days(filled: Site, monkeypatch
             assert len(shown) <= days
 
 
-def test_what_agents_recorded_is_there_by_day_model_agent_and_session(filled: Site) -> None:
+def test_what_agents_recorded_is_there_by_day_project_and_agent(filled: Site) -> None:
     with filled.visitor() as alice:
         by_agent = rows(alice, "recorded", "&by=key&days=all")
         by_day = rows(alice, "recorded", "&by=day&days=all")
-        sessions = rows(alice, "recorded", "&by=session&days=all")
-        # Sessions that recorded no tokens are in the list of sessions alone; one of two days counts in both.
-        known = [row for row in sessions if row["input_tokens"] is not None]
-        assert 10 < len(known) == sum(row["sessions"] for row in by_agent) <= sum(row["sessions"] for row in by_day)
-        tokens = sum(row[f"{kind}_tokens"] or 0 for row in sessions for kind in ("input", "cache_read", "cache_write"))
-        for rows_by in (by_agent, by_day, rows(alice, "recorded", "&by=project&days=all")):
+        # A session of two days counts in both.
+        assert 10 < sum(row["sessions"] for row in by_agent) <= sum(row["sessions"] for row in by_day)
+        tokens = sum(row["input_tokens"] or 0 for row in by_agent)
+        for rows_by in (by_day, rows(alice, "recorded", "&by=project&days=all")):
             assert tokens == sum(row["input_tokens"] or 0 for row in rows_by) > 0
         blocks = rows(alice, "recorded", "&by=block&days=all")
         assert len(blocks) >= len(by_day) and sum(row["input_tokens"] or 0 for row in blocks) == tokens
         assert f'href="{alice.path}/sessions?agent={by_agent[0]["agent"]}"' in look(alice, "?by=key&days=all").text
-        assert look(alice, "?as=csv&table=recorded&days=all").text.startswith("day,sessions,input_tokens")
 
 
 def test_without_anything_it_says_what_to_do(tmp_path: Path) -> None:

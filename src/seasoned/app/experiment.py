@@ -116,11 +116,11 @@ def run_experiment(
     choice = choose_model(config, model, base_url)
     secrecy = kept_secrecy(config)
     with Player(config, secrecy, choice) as player:
-        run_all(config, secrecy, plan, tasks, player, model=choice.name, observer=observer)
+        _run(config, secrecy, plan, tasks, player, model=choice.name, observer=observer)
     return choice.name
 
 
-def run_all(
+def _run(
     config: Config,
     secrecy: Secrecy,
     plan: ExperimentPlan,
@@ -129,7 +129,7 @@ def run_all(
     *,
     model: str,
     observer: Observer,
-) -> RoundResult:
+) -> None:
     """Learn what the arms show, announce what the runs will take, and make them."""
     # The clock starts before learning, because --minutes limits the whole command.
     design, begun = plan.design, time.time()
@@ -161,7 +161,6 @@ def run_all(
         )
     if finished.left:
         observer.say(f"{plural(finished.left, 'run')} left: {finished.reason}. Run the same command to continue.")
-    return finished
 
 
 def _learned(

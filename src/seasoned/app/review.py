@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.app.stores import kept_secrecy, memory_and_skills, redaction_key, store_or_empty
+from seasoned.app.stores import kept_secrecy, memory_and_skills, read_secrecy, store_or_empty
 from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
@@ -76,7 +76,7 @@ def plan_review(
         # A plan without a model still shows what would be sent, so the reason becomes a line of it.
         name, missing = None, str(error)
     # Not kept_secrecy: that would write a new key, and a dry run must leave no file behind.
-    context = _context(config, Secrecy(redaction_key(config)[0], config.redact), session, staging=staging)
+    context = _context(config, read_secrecy(config), session, staging=staging)
     ready = make_ready(session, context, topic=topic, own=own_instructions(config), window=config.context_length)
     page = ready.foreign.page
     with store_or_empty(config) as store:

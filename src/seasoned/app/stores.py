@@ -53,33 +53,20 @@ class Histories(msgspec.Struct, frozen=True):
     note: str = ""  # for people: where the sessions come from
 
 
-class KeyExistsError(StoreError):
-    """Another command made the redaction key first; nothing was written with ours."""
-
-
 def no_progress() -> AbstractContextManager[TellProgress]:
     """Progress that shows nothing."""
     return nullcontext(lambda done, total: None)
 
 
-def redaction_key(config: Config) -> tuple[bytes, Callable[[], None]]:
-    """The redaction key, and a function that saves it if it is new: only call that before writing something."""
-    if (config.home / "redact.key").exists():
-        return load_key(config.home), lambda: None
-    # Used in memory for now; it is written by `keep`, together with the first data that depends on it.
-    key = new_key()
-
-    def keep() -> None:
-        # Two keys in one store would give one secret two different tags, so the later command gives up.
-        if load_key(config.home, proposed=key) != key:
-            raise KeyExistsError("Another command made the redaction key at the same moment. Run this one again.")
-
-    return key, keep
+def read_secrecy(config: Config) -> Secrecy:
+    """The redaction for what is only shown or sent: where there is no key yet, one for this once, and no file."""
+    has_key = (config.home / "redact.key").exists()
+    return Secrecy(load_key(config.home) if has_key else new_key(), config.redact)
 
 
 def make_redactor(config: Config) -> Redactor:
     """A redactor for what is shown or sent; it writes no key."""
-    return Secrecy(redaction_key(config)[0], config.redact).redactor()
+    return read_secrecy(config).redactor()
 
 
 def kept_secrecy(config: Config) -> Secrecy:
@@ -152,30 +139,20 @@ def scan_into_store(
 
     `by_person`: after everything was forgotten, sessions that had ended by then are read again.
     """
-    try:
-        return _scan_into_store(config, paths, verbose=verbose, progress=progress, by_person=by_person)
-    except KeyExistsError:
-        # A hook of an agent may make the first key while the first scan reads. Now the key is known.
-        return _scan_into_store(config, paths, verbose=verbose, progress=progress, by_person=by_person)
-
-
-def _scan_into_store(
-    config: Config, paths: Sequence[Path], *, verbose: bool, progress: Progress, by_person: bool
-) -> tuple[ScanReport, Store | None]:
-    key, keep = redaction_key(config)
-    # The store appears with the first session: a scan that finds nothing leaves no file.
-    target = ScanTarget(config.store_path, before_first_write=keep)
+    secrecy = kept_secrecy(config)
+    # The store appears with the first session: a scan that finds nothing leaves none.
+    target = ScanTarget(config.store_path)
     known = target.existing() if by_person else None
     if known is not None and known.row("session.forgot_ended") is not None:
         with known.write():
             known.run("session.read_ended")
             known.run("source.read_again")
-    report = _scan(config, target, paths, key, "full", progress, make_learner)
+    report = _scan(config, target, paths, secrecy, "full", progress, make_learner)
     store = target.existing()
     if store is not None and (report.sessions or _waiting(store)):
         report = msgspec.structs.replace(report, waiting=learn_rest(store))
     if store is not None and (verbose or report.unreadable or report.failures):
-        _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
+        _log(config, store, report, secrecy, verbose=verbose)
     return report, store
 
 
@@ -240,7 +217,7 @@ def read_histories(
 ) -> tuple[ScanReport, Store]:
     """Read the paths into a store that is deleted afterwards."""
     target = ScanTarget(None)
-    report = _scan(config, target, paths, redaction_key(config)[0], mode, progress)
+    report = _scan(config, target, paths, read_secrecy(config), mode, progress)
     check_readable(report)
     return report, target.open()
 
@@ -249,7 +226,7 @@ def read_samples(config: Config, *, path: Path | None = None) -> tuple[ScanRepor
     """The sample histories that come with the package, indexed for recall."""
     target = ScanTarget(path)
     folder = Path(__file__).parents[1] / "samples"
-    report = _scan(config, target, [folder], redaction_key(config)[0], "full", no_progress, make_learner)
+    report = _scan(config, target, [folder], read_secrecy(config), "full", no_progress, make_learner)
     store = target.open()
     from seasoned.lesson.storage import refresh
 
@@ -368,7 +345,7 @@ def _scan(
     config: Config,
     target: ScanTarget,
     paths: Sequence[Path],
-    key: bytes,
+    secrecy: Secrecy,
     mode: Mode,
     progress: Progress,
     make_learner: Callable[[], Learner] | None = None,
@@ -377,7 +354,7 @@ def _scan(
         return scan(
             target,
             paths or own_paths(config),
-            Secrecy(key, config.redact),
+            secrecy,
             mode=mode,
             discovered=not paths,
             workers=config.workers,

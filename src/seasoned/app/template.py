@@ -15,10 +15,10 @@ from seasoned.app.stores import (
     Progress,
     check_readable,
     histories,
+    kept_secrecy,
     make_redactor,
     no_progress,
     own_store,
-    redaction_key,
     scan_into_store,
     shared_database,
     uses_store,
@@ -29,26 +29,20 @@ from seasoned.begin.warm_start import begin as begin_session
 from seasoned.command.tool import TaskType
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, UsageError
-from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
-from seasoned.store.project import find_project, project_key, refs_in
+from seasoned.store.project import find_project, project_key
 from seasoned.store.search import find_session
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
 from seasoned.template.choose.offered import Tools
-from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_name, name_from
+from seasoned.template.example import MAX_AGE_DAYS, Template, check_name, name_from
 from seasoned.template.library import storage
-from seasoned.template.library.exchange import MOST_BYTES, ImportedTemplate, read_template
+from seasoned.template.library.exchange import MOST_BYTES, read_template
 from seasoned.template.library.guard import GuardRuling
 from seasoned.template.library.storage import (
-    ExampleState,
     Library,
-    ListedTemplate,
-    State,
     TemplateUse,
     library_for,
-    library_of,
-    template_of,
     use_of,
 )
 from seasoned.template.library.upkeep import Retirement, prove_imported, too_old
@@ -84,44 +78,15 @@ class Refreshed(msgspec.Struct, frozen=True):
 
 def library_now(store: Store, *, now: float | None = None) -> tuple[Library, TemplateUse]:
     """The library as of now, and how often its templates and examples were shown."""
-    # `current` and not `snapshot`: examples may have become too old since they were stored.
     return storage.cached_library(store, now=time.time() if now is None else now), use_of(store)
 
 
-def list_templates(
-    store: Store,
-    *,
-    task_type: str | None = None,
-    tags: Sequence[str] = (),
-    project: str | None = None,
-    now: float | None = None,
-) -> list[ListedTemplate]:
-    """The templates, newest first, each with how many of its examples may be shown now.
-
-    `project` is the key of a project: only templates with an example of it, and only those examples count.
-    """
-    library = library_now(store, now=now)[0]
-    if project is not None:
-        library = library_of(library, refs_in(store, project))
-    found = storage.listed(store, task_type=task_type, tags=tags, library=library)
-    return [one for one in found if project is None or library.find(one.name) is not None]
-
-
-def in_project(store: Store, found: SavedTemplate, project: str) -> SavedTemplate:
-    """A template with only the examples of a project, by its key."""
-    left = template_of(found.template, refs_in(store, project))
-    if left is None:
-        raise NotFound(f"No example of {found.template.name!r} comes from the project {project!r}.")
-    return msgspec.structs.replace(found, template=left)
-
-
-def find_template(store: Store, name: str, *, version: int | None = None, now: float | None = None) -> SavedTemplate:
+def find_template(store: Store, name: str) -> SavedTemplate:
     """A template by `NAME` or `NAME@VERSION`."""
     # A template's name cannot hold an @. Anything after it that is not a number is left to `load` to refuse.
     called, at, number = name.rpartition("@")
-    if version is None and at and number.isdecimal():
-        name, version = called, int(number)
-    return SavedTemplate(storage.load(store, name, version), *library_now(store, now=now))
+    found = storage.load(store, called, int(number)) if at and number.isdecimal() else storage.load(store, name)
+    return SavedTemplate(found, *library_now(store))
 
 
 def render_template(store: Store, found: SavedTemplate, format: str, form: str) -> Rendered:
@@ -137,13 +102,6 @@ def render_template(store: Store, found: SavedTemplate, format: str, form: str) 
         # The opening line of the block names it, so that a later scan knows what the session was shown.
         storage.remember_block(store, block.digest, rendered.example_ids, now=time.time())
     return rendered
-
-
-def rendered_text(rendered: Rendered) -> str:
-    """A rendered block for people: most formats are compact JSON, as an API gets it."""
-    if rendered.format == "text":
-        return rendered.content.decode("utf-8", "replace")
-    return msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
 
 
 @contextmanager
@@ -224,7 +182,6 @@ def create(
     tags: Iterable[str] = (),
     task_type: TaskType | None = None,
     max_examples: int = FROM_ONE_SESSION,
-    now: float | None = None,
 ) -> SavedTemplate:
     """A template from the most useful calls of one session in the store; by default it is named after the session."""
     found = find_session(store, session)
@@ -233,14 +190,14 @@ def create(
         found["id"],
         # The whole id: those of Hermes and Codex begin with the time, so sessions of one day share the beginning.
         name=name_from(f"{found['agent']}-{found['native_id']}") if name is None else check_name(name),
-        now=time.time() if now is None else now,
+        now=time.time(),
         redactor=redactor,
         description=redactor.text(description),
         tags=[redactor.text(tag) for tag in tags],
         task_type=task_type,
         max_examples=max_examples,
     )
-    return SavedTemplate(storage.save(store, made), *library_now(store, now=now))
+    return SavedTemplate(storage.save(store, made), *library_now(store))
 
 
 def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:
@@ -272,39 +229,16 @@ def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedT
         raise NotFound(f"There is no file {str(file)!r}.") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(file)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
-    # A new key is written only once there is something to save.
-    key, keep = redaction_key(config)
-    redactor = Secrecy(key, config.redact).redactor()
-    found = read_template(data, redactor=redactor, now=time.time(), name=name, place=str(file))
+    found = read_template(data, redactor=kept_secrecy(config).redactor(), now=time.time(), name=name, place=str(file))
     if storage.is_empty(found.template):
         reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items()) or "it is empty"
         raise NotFound(f"Nothing in {str(file)!r} can be shown, so nothing was saved ({reasons}).")
-    keep()
     with open_store(config.store_path) as store:
-        return save_import(store, found), found.left_out
-
-
-def save_import(store: Store, found: ImportedTemplate) -> SavedTemplate:
-    """Save what a file holds; examples that sessions here have shown to work are no longer unverified."""
-    now = time.time()
-    kept = storage.save_imported(store, found.template, usage_count=found.usage_count)
-    prove_imported(store, storage.snapshot(store, now=now))
-    return SavedTemplate(kept, *library_now(store))
-
-
-def set_state(
-    store: Store, example: str, state: State, reason: str, *, by: str = "hand", now: float | None = None
-) -> tuple[Example, ExampleState, list[str]]:
-    """Retire or restore an example by hand, for a redacted reason; also names the templates that hold it."""
-    library = library_now(store, now=now)[0]
-    found = storage.find_example(library, example)
-    changed = storage.set_state(store, found.id, state, reason, {"by": by}, now=time.time())
-    return found, changed, holding(library, found)
-
-
-def holding(library: Library, example: Example) -> list[str]:
-    """The names of the templates that hold an example."""
-    return [one.name for one in library.templates if any(each.id == example.id for each in one.examples)]
+        now = time.time()
+        kept = storage.save_imported(store, found.template, usage_count=found.usage_count)
+        # Examples that sessions here have shown to work are no longer unverified.
+        prove_imported(store, storage.snapshot(store, now=now))
+        return SavedTemplate(kept, *library_now(store)), found.left_out
 
 
 def provision(

@@ -19,7 +19,7 @@ from seasoned.app.experiment import ExperimentPlan, live_experiment, live_experi
 from seasoned.app.extras import require_numbers
 from seasoned.app.stores import user_store
 from seasoned.cli.options import Commands, base_url_option, json_option, model_option, yes_option
-from seasoned.cli.output import console, print_json, printable, shows_progress, table, when
+from seasoned.cli.output import ReadingBar, console, print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis
@@ -60,17 +60,8 @@ class TerminalObserver:
 
     @contextmanager
     def progress(self, title: str) -> Iterator[OnProgress]:
-        # In a log a bar would be thousands of lines.
-        if not shows_progress():
-            yield lambda done, of: None
-            return
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Bar(*columns, console=console(stderr=True), transient=True) as bar:
-            shown = bar.add_task(title, total=None)
-            yield lambda done, of: bar.update(shown, completed=done, total=of)
+        with ReadingBar(title, of_bytes=False) as bar:
+            yield bar
 
 
 def print_live_list(found: Sequence[LiveListing]) -> None:
@@ -344,12 +335,10 @@ def run(
     base_url: str | None,
     primary: str,
     repeats: int,
-    parallel: int,
-    minutes: float | None,
-    dollars: float | None,
     only_check: bool,
     yes: bool,
     as_json: bool,
+    **limits: Any,
 ) -> None:
     """Run tasks under several arms.
 
@@ -376,7 +365,7 @@ def run(
     )
     # Before the runs, which can take hours: the analysis at the end needs these libraries.
     require_numbers("experiment")
-    plan = ExperimentPlan(design=design, parallel=parallel, minutes=minutes, dollars=dollars)
+    plan = ExperimentPlan(design=design, **limits)
     observer = TerminalObserver(is_agreed=yes)
     used = experiments.run_experiment(load(), plan, model=model, base_url=base_url, observer=observer)
     # Also after a budget ended the runs: the analysis says how much is known so far.

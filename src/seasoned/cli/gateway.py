@@ -15,7 +15,7 @@ from seasoned.app.extras import GATEWAY, require
 from seasoned.app.gateway import budgets, build_gateway, first_moment, gateway_usage, history_usage
 from seasoned.app.stores import open_log, shared_database, user_store
 from seasoned.cli.options import Commands, all_option, file_type, json_option, project_option
-from seasoned.cli.output import console, print_json, printable, table, when
+from seasoned.cli.output import print_json, printable, table, when
 from seasoned.cli.project import chosen_project
 from seasoned.config import load
 from seasoned.errors import UsageError
@@ -28,7 +28,6 @@ from seasoned.store.project import refs_in
 
 # Only rows from histories have these: what went through the gateway has its real price.
 _ESTIMATE = ("estimated_usd", "estimated", "price_source")
-_WIDE = 150  # columns of a terminal that has room for every figure
 _NAMED = 5  # models without a price that are named
 
 
@@ -39,23 +38,22 @@ _NAMED = 5  # models without a price that are named
 @click.option("--keys", "wants_keys", is_flag=True, help="Accept only requests with a gateway key.")
 @click.option("--no-record", is_flag=True, help="Count tokens and cost, but record no messages.")
 @click.option("--no-warm", is_flag=True, help="Add no examples to new conversations.")
-@click.option("--tls-cert", type=file_type, help="TLS certificate, to listen beyond this machine.")
+@click.option("--tls-cert", "tls_certificate", type=file_type, help="TLS certificate, to listen beyond this machine.")
 @click.option("--tls-key", type=file_type, help="The certificate's key.")
-@click.option("--insecure-listen", is_flag=True, help="Listen beyond this machine without TLS, behind a TLS proxy.")
+@click.option(
+    "--insecure-listen", "allow_plain", is_flag=True, help="Listen beyond this machine without TLS, behind a TLS proxy."
+)
 @click.option("--settings", "settings_file", type=file_type, help="Settings. Default: gateway.toml in the home folder.")
 @click.pass_context
 def gateway(
     context: click.Context,
-    host: str,
-    port: int,
+    /,
     upstream: str | None,
     wants_keys: bool,
     no_record: bool,
     no_warm: bool,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    insecure_listen: bool,
     settings_file: Path | None,
+    **listen: Any,
 ) -> None:
     """Run the gateway, a proxy for model APIs.
 
@@ -91,8 +89,7 @@ def gateway(
         for one in service.settings.upstream:
             click.echo(f"{one.name}: {one.base_url}")
 
-    listen = Listen(host=host, port=port, tls_certificate=tls_cert, tls_key=tls_key, allow_plain=insecure_listen)
-    serve(service, listen, ready=ready)
+    serve(service, Listen(**listen), ready=ready)
 
 
 @gateway.command()
@@ -102,14 +99,7 @@ def gateway(
 @click.option("--tokens-per-day", type=int, help="Warn when a day has used this many tokens, in and out.")
 @click.option("--stop", "stops", is_flag=True, help="Refuse requests beyond the budget until the next day.")
 @json_option
-def key(
-    make: str | None,
-    revoke: str | None,
-    usd_per_day: float | None,
-    tokens_per_day: int | None,
-    stops: bool,
-    as_json: bool,
-) -> None:
+def key(make: str | None, revoke: str | None, as_json: bool, **budget: Any) -> None:
     """List, make and revoke gateway keys.
 
     \b
@@ -121,9 +111,7 @@ def key(
     with shared_database(load(), durable=True) as database:
         if make is not None:
             # The token exists only here and on the screen; the database holds its hash.
-            made, token = accounting.make_key(
-                database, make, now=time.time(), usd_per_day=usd_per_day, tokens_per_day=tokens_per_day, stops=stops
-            )
+            made, token = accounting.make_key(database, make, now=time.time(), **budget)
             if as_json:
                 print_json("gateway-key", {**_answer(made), "token": token})
                 return
@@ -271,38 +259,22 @@ def _print(by: str, counted: str, every: Sequence[UsageTotal | HistoryTotal], li
     sums, rows = _sums(every, counted), every[:limit]
     total = {**sums, "name": "total", "unrecorded": sum(one.unrecorded for one in every), "last_at": None}
     cells = [*[_row(one, counted) for one in rows], total]
-    is_wide = console().width >= _WIDE
-    columns = _wide_columns(counted, cells) if is_wide else _narrow_columns(by, counted, cells)
+    columns = _columns(by, counted, cells)
     names = [row["name"] for row in cells]
-    if by == "project" and not is_wide:
+    if by == "project":
         names = _short_names(names)
     table(
         [by, *columns],
         [(name, *[value(row) for value in columns.values()]) for name, row in zip(names, cells, strict=True)],
-        nowrap=[by, "last"] if is_wide else ["last"],
-        gap=2 if is_wide else 1,
+        nowrap=["last"],
+        gap=1,
     )
 
 
-_Value = Callable[[dict[str, Any]], object]
-
-
-def _wide_columns(counted: str, cells: Sequence[dict[str, Any]]) -> dict[str, _Value]:
-    """Every figure to the token. What no row has is left out."""
-    kinds = [name for name in Usage.__struct_fields__ if cells[-1][f"{name}_tokens"] is not None]
-    columns: dict[str, _Value] = {counted: itemgetter(counted)}
-    columns |= {name.replace("_", " "): itemgetter(f"{name}_tokens") for name in kinds}
-    columns |= {"total": itemgetter("total_tokens"), "cost $": lambda row: _cost(row, 4)}
-    columns["no price"] = itemgetter("unpriced")
-    if cells[-1]["unrecorded"]:
-        columns["not recorded"] = itemgetter("unrecorded")
-    return columns | {"last": lambda row: when(row["last_at"])}
-
-
-def _narrow_columns(by: str, counted: str, cells: Sequence[dict[str, Any]]) -> dict[str, _Value]:
+def _columns(by: str, counted: str, cells: Sequence[dict[str, Any]]) -> dict[str, Callable[[dict[str, Any]], object]]:
     """What fits 80 columns: rounded, caches in one column, and without what the name says already."""
     if by == "session":
-        columns: dict[str, _Value] = {"tokens": lambda row: _rounded(row["total_tokens"])}
+        columns: dict[str, Callable[[dict[str, Any]], object]] = {"tokens": lambda row: _rounded(row["total_tokens"])}
     else:
         columns = {
             counted: itemgetter(counted),
@@ -310,7 +282,7 @@ def _narrow_columns(by: str, counted: str, cells: Sequence[dict[str, Any]]) -> d
             "output": lambda row: _rounded(row["output_tokens"]),
             "cached": lambda row: _rounded(_added(row["cache_read_tokens"], row["cache_write_tokens"])),
         }
-    columns["cost $"] = lambda row: _cost(row, 2)
+    columns["cost $"] = _cost
     # Of one session, a cost that is missing says it.
     missing = {"no price": "unpriced", "not recorded": "unrecorded"} if by != "session" else {}
     columns |= {title: itemgetter(name) for title, name in missing.items() if cells[-1][name]}
@@ -325,11 +297,10 @@ def _short_names(keys: Sequence[str | None]) -> list[str | None]:
     return [name if names.count(name) == 1 else key for key, name in zip(keys, names, strict=True)]
 
 
-def _cost(row: dict[str, Any], digits: int) -> str | None:
+def _cost(row: dict[str, Any]) -> str | None:
     if row["cost_usd"] is None:
         return None
-    if 0 < row["cost_usd"] < 0.1:
-        digits = 4
+    digits = 4 if 0 < row["cost_usd"] < 0.1 else 2
     return f"{'~' if row.get('estimated') else ''}{row['cost_usd']:.{digits}f}"
 
 

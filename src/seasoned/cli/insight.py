@@ -21,6 +21,7 @@ from seasoned.cli.options import (
     paths_argument,
     project_option,
     store_option,
+    words_in,
 )
 from seasoned.cli.output import ReadingBar, print_json, printable, shown, table, write_page
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, sessions_for
@@ -51,14 +52,12 @@ from seasoned.insight.json_answer import (
 from seasoned.insight.page.sections import render
 from seasoned.insight.profile import Profile
 from seasoned.insight.profile import profile as profile_of
-from seasoned.insight.report import Recurrence, Report
-from seasoned.insight.report import report_on as report_on_all
+from seasoned.insight.report import Recurrence, Report, report_on
 from seasoned.insight.trials import Figure, points_between, share, share_between
 from seasoned.outcome.error_rate import Counts, Include
 from seasoned.outcome.track import Track, tracks
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Estimate
-from seasoned.store import Store
 from seasoned.store.search import find_session
 from seasoned.text import plural
 
@@ -89,7 +88,6 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
 @paths_argument
 @click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write the page to this file.")
 @click.option("--source", help="Only sessions of one agent, such as claude-code.")
-@click.option("--lengths", default="50,100", show_default=True, help="Session lengths to group by, in messages.")
 @include_option
 @project_option
 @all_option
@@ -99,7 +97,6 @@ def report(
     paths: tuple[Path, ...],
     output: Path | None,
     source: str | None,
-    lengths: str,
     include: tuple[str, ...],
     project: str | None,
     everything: bool,
@@ -117,47 +114,21 @@ def report(
     require_numbers("report")
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
-        made = report_on(read.store, paths=paths, agent=source, project=key, lengths=lengths, include=include)
+        switches = Include(**dict.fromkeys(include, True))
+        with ReadingBar(of_bytes=False) as bar:
+            made = report_on(
+                read.store, made_at=time.time(), paths=paths, agent=source, project=key, include=switches, tell=bar
+            )
     more = passed_over_answer(read)
     # With --json the page is written only on request; programs do not expect new files.
     if output is not None or not as_json:
-        written = write_page(render(made), output or Path("report.html"), kind="report")
+        written = write_page(render(made), output or Path("report.html"))
     if as_json:
         answer: dict[str, Any] = msgspec.to_builtins(made)
         print_json("report", answer | {"project": key} | more)
         return
     print_report(made)
     click.echo(f"\nThe page with all plots: {written}")
-
-
-def report_on(
-    store: Store,
-    *,
-    paths: Sequence[Path] = (),
-    agent: str | None = None,
-    project: str | None = None,
-    lengths: str = "50,100",
-    include: Sequence[str] = (),
-) -> Report:
-    """The report on what a store holds."""
-    with ReadingBar(of_bytes=False) as bar:
-        return report_on_all(
-            store,
-            made_at=time.time(),
-            paths=paths,
-            agent=agent,
-            project=project,
-            lengths=_ends(lengths),
-            include=Include(**dict.fromkeys(include, True)),
-            tell=bar,
-        )
-
-
-def _ends(lengths: str) -> list[int]:
-    try:
-        return [int(part) for part in lengths.split(",")]
-    except ValueError:
-        raise UsageError(f"--lengths must be numbers of messages such as 50,100, not {lengths!r}.") from None
 
 
 _MISTAKES_SHOWN = 8
@@ -330,8 +301,8 @@ def compare(
 ) -> None:
     """Compare two sessions, or two sets of them.
 
-    A is called warm and B cold. Both are session ids, or files that hold one session. With --set each is a path, ids
-    joined by commas, or @FILE with an id on each line.
+    A is called warm and B cold. Both are session ids, or files that hold one session. With --set each is a path,
+    or ids joined by commas.
 
     \b
     Example: seasoned compare 53ea19c1 40904d81
@@ -383,24 +354,11 @@ def _set(text: str, paths: tuple[Path, ...]) -> Iterator[Histories]:
 
 
 def _names(text: str) -> list[str]:
-    """Paths or ids: one, several between commas, or those in a file."""
+    """Paths or ids: one, or several between commas."""
     # Before splitting: a path may hold a comma.
-    if exists(text):
-        return [text]
-    if not text.startswith("@"):
-        names = [name.strip() for name in text.split(",") if name.strip()]
-    else:
-        try:
-            lines = Path(text[1:]).expanduser().read_text("utf-8", "replace").splitlines()
-        except OSError as error:
-            raise NotFound(
-                f"{text[1:]!r} cannot be read ({error.strerror}). Give a file with an id on each line."
-            ) from error
-        names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    names = [text] if exists(text) else words_in(text)
     if not names:
-        raise UsageError(
-            f"{text!r} names no session. Give a path, ids joined by commas, or @FILE with an id on each line."
-        )
+        raise UsageError(f"{text!r} names no session. Give a path, or ids joined by commas.")
     return names
 
 

@@ -35,8 +35,6 @@ _COLUMNS = ["", "n", "failed", "said failed", "precision", "recall", "F1"]
 _COLUMNS += ["95 % interval", "kappa", "poison", "unclear"]
 # Tools with fewer failed calls say little; the JSON has them all.
 _FEWEST_FAILED = 5
-# So many disagreements are listed; the JSON has them all.
-_MOST_LISTED = 15
 
 
 @click.command(epilog=PATHS_HELP)
@@ -150,7 +148,8 @@ def _print_agreement(blind: Agreement, strict: Agreement, full: FlagAgreement, l
     click.echo(
         f"With flags visible: {full.agreeing} of {plural(full.n, 'flagged call')} get the verdict their flag says.\n"
         f"Foreign status: {plural(lost.n, 'recorded success', 'recorded successes')} of another program, as in "
-        f"`pytest | tail`. By the output {lost.failed} failed,\n{lost.unclear} unclear. They are scored apart.\n"
+        f"`pytest | tail`. By the output {lost.failed} failed,\n"
+        f"{lost.unclear} unclear. They are scored apart; --json lists them.\n"
         "Blind: the flags are hidden, and verdicts from the wording alone are scored against them.\n"
     )
     tables = [
@@ -171,13 +170,6 @@ def _print_agreement(blind: Agreement, strict: Agreement, full: FlagAgreement, l
         if scores:
             table(_COLUMNS, [_row(score) for score in scores], nowrap=[""], title=title)
             click.echo()
-    if lost.disagreeing:
-        listed = [(one.agent, one.session, one.call, one.reason) for one in lost.disagreeing[:_MOST_LISTED]]
-        title = "Recorded as a success, but the output says that it failed"
-        if len(lost.disagreeing) > len(listed):
-            title += f" ({len(listed)} of {len(lost.disagreeing)}; --json lists all)"
-        table(["agent", "session", "call", "reason"], listed, title=title)
-        click.echo()
     click.echo(
         "poison: share of ok verdicts that the flag calls failed. (circular): the label is itself wording, so the\n"
         "source is shown but not pooled. Intervals: bootstrap over whole sessions."

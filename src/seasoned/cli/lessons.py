@@ -277,18 +277,21 @@ def _print_backtest(found: Backtest) -> None:
         for one in every
     ]
     table(columns, rows, nowrap=["project"], title="At calls")
-    click.echo(
-        "\nLines are counted without what every agent tries first (`go test`, `npm install`), in sessions with "
-        f"{FEWEST_KNOWN} or more known ones.\nright where done: of the lines whose purpose the session then served, those "
-        "it served in this form.\ncovered: of the purposes served in a known form, those for which the right line stood "
-        "there; baseline: the same two\nfigures for the form of most of the last twenty sessions.\nin time: known "
-        "mistakes that the session repaired, answered so before its next try.\nA replay shows what would have been in "
-        "front of the agent, not what it would have done."
-    )
+    click.echo(_BACKTEST_WORDS)
     if found.left_out:
         click.echo(
             f"Left out: {plural(found.left_out, 'session')} without a time or a project, or with too few others."
         )
+
+
+_BACKTEST_WORDS = f"""
+Lines are counted without what every agent tries first (`go test`, `npm install`), in sessions with
+{FEWEST_KNOWN} or more known ones.
+right where done: of the lines whose purpose the session then served, those it served in this form.
+covered: of the purposes served in a known form, those for which the right line stood there.
+baseline: both for the form of most of the last twenty sessions.
+in time: known mistakes that the session repaired, answered so before its next try.
+A replay shows what would have been in front of the agent, not what it would have done."""
 
 
 def _cells(one: Figures) -> tuple[object, ...]:

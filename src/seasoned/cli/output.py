@@ -31,26 +31,6 @@ def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> Non
     sys.stdout.write((data if lines else msgspec.json.format(data, indent=2)).decode("utf-8", "replace") + "\n")
 
 
-def print_json_list(name: str, before: dict[str, Any], field: str, items: Iterable[Any], after: dict[str, Any]) -> None:
-    """Like `print_json` of `{**before, field: [*items], **after}`, but item by item: the list may be of any length."""
-    write = sys.stdout.write
-
-    def shown(value: Any) -> str:
-        # A line break inside a text is escaped, so every one in here is between two lines.
-        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode("utf-8", "replace")
-
-    write(shown({"schema": f"seasoned/{name}/1", **before}).removesuffix("\n}"))
-    write(f",\n  {shown(field)}: [")
-    separator = "\n    "
-    for item in items:
-        write(separator + shown(item).replace("\n", "\n    "))
-        separator = ",\n    "
-    write("\n  ]" if separator.startswith(",") else "]")
-    for key, value in after.items():
-        write(f",\n  {shown(key)}: " + shown(value).replace("\n", "\n  "))
-    write("\n}\n")
-
-
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A terminal for people; rich is imported when something is to be drawn."""
     from rich.console import Console
@@ -155,9 +135,10 @@ def shows_progress() -> bool:
 
 
 class ReadingBar:
-    """A progress bar, of bytes or of sessions, that appears only when reading takes longer than a moment."""
+    """A progress bar, of bytes or of sessions or runs, that appears only when reading takes longer than a moment."""
 
-    def __init__(self, *, of_bytes: bool = True) -> None:
+    def __init__(self, title: str = "Reading", *, of_bytes: bool = True) -> None:
+        self._title = title
         self._of_bytes = of_bytes
         self._begun = time.monotonic()
         self._bar: Any = None
@@ -178,11 +159,11 @@ class ReadingBar:
             )
 
             done_of = DownloadColumn() if self._of_bytes else MofNCompleteColumn()
-            columns = (TextColumn("Reading"), BarColumn(), done_of, TimeRemainingColumn())
+            columns = (TextColumn("{task.description}"), BarColumn(), done_of, TimeRemainingColumn())
             # On stderr and transient, so that the output stays clean in pipes and on the screen.
             self._bar = Progress(*columns, console=console(stderr=True), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task("Reading", total=total)
+            self._task = self._bar.add_task(self._title, total=total)
         self._bar.update(self._task, completed=done, total=total)
 
     def __enter__(self) -> ReadingBar:
@@ -193,13 +174,13 @@ class ReadingBar:
             self._bar.stop()
 
 
-def write_page(html: str, path: Path, *, kind: str) -> Path:
-    """Write the page; only an older page of the same kind is ever overwritten."""
-    mark = f"<!-- seasoned:{kind} -->"
+def write_page(html: str, path: Path) -> Path:
+    """Write the page of a report; only an older report is ever overwritten."""
+    mark = "<!-- seasoned:report -->"
     try:
         # The head is enough, and the file may be large.
         if path.exists() and mark not in path.read_text("utf-8", "replace")[:1000]:
-            raise UsageError(f"{str(path)!r} exists and is not a {kind} of Seasoned. Choose another file with -o.")
+            raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned. Choose another file with -o.")
         marked = html.replace("<!doctype html>", f"<!doctype html>\n{mark}", 1)
         # It quotes sessions, so no other user may read it, not even for a moment.
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:

@@ -15,17 +15,13 @@ from seasoned.app.confirm import (
     ListenOptions,
     build_service,
     has_admin,
-    open_book,
     require_server,
 )
 from seasoned.app.extras import GATEWAY, SCHEDULE, missing, require
-from seasoned.cli.confirm.prompt import ask_passphrase
 from seasoned.cli.options import file_type
 from seasoned.config import load
-from seasoned.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from seasoned.confirm.people.credential import Credential
     from seasoned.confirm.service.listen import ColocatedApp
     from seasoned.gateway.service import GatewayMount
 
@@ -70,52 +66,45 @@ def listen_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command()
 @listen_options
-@click.option("--as", "name", metavar="NAME", help="Who logs in by the link; needed if there are several.")
-@click.option("--link/--no-link", default=None, help="Print a link that logs your browser in. Default: at a terminal.")
 @click.option("--schedule/--no-schedule", default=True, show_default=True, help="Run the schedule of `cron` too.")
 @click.option("--gateway/--no-gateway", default=True, show_default=True, help="Run the gateway too, under /v1/.")
-def serve(options: ListenOptions, name: str | None, link: bool | None, schedule: bool, gateway: bool) -> None:
+def serve(options: ListenOptions, schedule: bool, gateway: bool) -> None:
     """Serve the pages, gateway and schedule.
 
-    Also the confirmation service. Runs until interrupted. A link that may decide asks for your passphrase first: an
-    agent that runs as you could start this too. Without it the link is read-only.
+    Also the confirmation service. Runs until interrupted. At a terminal it prints a link with which your browser may
+    read; deciding asks for your passphrase, because an agent that runs as you could open the link too.
 
     \b
     Example: seasoned serve
     """
-    wants_link = sys.stdin.isatty() or name is not None if link is None else link
-    # Before anything is started, because it may ask for a passphrase.
-    guest = _guest(name, must=link or name is not None) if wants_link else None
-    serve_all(options, guest=guest, reads=wants_link, schedule=schedule, gateway=gateway)
+    serve_all(options, has_link=sys.stdin.isatty(), schedule=schedule, gateway=gateway)
 
 
 def serve_all(
     options: ListenOptions,
     *,
-    guest: Credential | None = None,
-    reads: bool = True,
+    has_link: bool = True,
     schedule: bool = True,
     gateway: bool = True,
     histories: Path | None = None,
 ) -> None:
-    """Everything in one process, until interrupted, with a link for the guest or for a reader."""
+    """Everything in one process, until interrupted."""
     require_server("jinja2")
     # Outermost, so that the scheduler also stops when the server fails to start.
     with _running_schedule() if schedule else nullcontext():
         mounted = _gateway() if gateway else None
-        run_service(options, has_pages=True, guest=guest, reads=reads, histories=histories, mounted=mounted)
+        run_service(options, has_pages=True, has_link=has_link, histories=histories, mounted=mounted)
 
 
 def run_service(
     options: ListenOptions,
     *,
     has_pages: bool = False,
-    guest: Credential | None = None,
-    reads: bool = False,
+    has_link: bool = False,
     histories: Path | None = None,
     mounted: ColocatedApp | None = None,
 ) -> None:
-    """Serve until interrupted, and print where, with a link for the guest or for a reader.
+    """Serve until interrupted, and print where, with a link for browsers that read.
 
     The pages show the sessions of the store at `histories` instead of the user's own.
     """
@@ -136,12 +125,9 @@ def run_service(
 
     def ready(address: str) -> None:
         click.echo(f"Listening on {address}")
-        if has_pages and guest is not None:
-            link = f"{service.base_url}/login/{app.state.visits.invite(guest)}"
-            click.echo(f"Log in as {guest.name}, once, within ten minutes: {link}")
         # The link goes to the terminal of the user who started this, and lets them read only.
-        elif has_pages and reads:
-            click.echo(f"Open it: {service.base_url}/login/{app.state.visits.invite_reader()}")
+        if has_pages and has_link:
+            click.echo(f"Open it: {service.base_url}/login/{app.state.visits.link}")
         elif has_pages:
             click.echo(f"Log in with an approver's token: {service.base_url}/login")
         if mounted is not None:
@@ -185,24 +171,6 @@ def _running_schedule() -> Iterator[None]:
         yield
     finally:
         running.stop()
-
-
-def _guest(name: str | None, *, must: bool) -> Credential | None:
-    """Who decides in the browser, proven by a passphrase; None for a link that only reads."""
-    with open_book() as book:
-        from seasoned.app.people import pick_name, prove
-
-        try:
-            who = pick_name(book.database, name)
-        except (NotFound, UsageError) as error:
-            # An error only if a link that may decide was asked for; otherwise a read-only link is better than nothing.
-            if must:
-                raise
-            click.echo(f"The link is read-only. {error}", err=True)
-            return None
-        typed = ask_passphrase(f"Passphrase of {who} for a link that may decide, or Enter for a read-only link: ")
-        # A wrong passphrase raises: it must not quietly become a link that only reads.
-        return prove(book, who, typed) if typed else None
 
 
 @click.command()

@@ -13,7 +13,6 @@ import click
 import msgspec
 from msgspec.structs import asdict
 
-from seasoned.app.extras import require
 from seasoned.app.stores import (
     check_readable,
     checkpoint_files,
@@ -27,14 +26,13 @@ from seasoned.cli.options import (
     PATHS_HELP,
     TASK_TYPES,
     all_option,
-    file_type,
     json_option,
     paths_argument,
     project_option,
     store_option,
     verbose_option,
 )
-from seasoned.cli.output import ReadingBar, console, print_json, print_json_list, printable, table, when, write_page
+from seasoned.cli.output import ReadingBar, console, print_json, printable, table, when
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
 from seasoned.config import load
 from seasoned.errors import SeasonedError
@@ -114,16 +112,7 @@ def scan(paths: tuple[Path, ...], entire: bool, verbose: bool, as_json: bool) ->
 @store_option
 @json_option
 def sessions(
-    paths: tuple[Path, ...],
-    min_messages: int,
-    agent: str | None,
-    source: str | None,
-    task_type: str | None,
-    limit: int,
-    project: str | None,
-    everything: bool,
-    use_store: bool,
-    as_json: bool,
+    paths: tuple[Path, ...], project: str | None, everything: bool, use_store: bool, as_json: bool, **asked: Any
 ) -> None:
     """List sessions.
 
@@ -134,20 +123,19 @@ def sessions(
     """
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
-        asked: dict[str, Any] = {"agent": agent, "source": source, "task_type": task_type, "project": key}
-        asked |= {"min_messages": min_messages, "limit": limit}
+        # The other options are parameters of the query.
+        asked["project"] = key
         # Imported here: no other command of this file needs it.
         from seasoned.gateway.history_usage import fill_prices
 
         fill_prices(read.store)
-        if as_json:
-            # One by one: a store may hold more than fits into memory at once.
-            counted = read.store.row("session.count", asked)
-            listed = map(_session_answer, read.store.each("session.list", asked))
-            before = {"count": counted["sessions"] if counted else 0, "project": key}
-            print_json_list("sessions", before, "sessions", listed, passed_over_answer(read))
-            return
         rows = read.store.rows("session.list", asked)
+        if as_json:
+            counted = read.store.row("session.count", asked)
+            found = {"count": counted["sessions"] if counted else 0, "project": key}
+            found |= {"sessions": [_session_answer(row) for row in rows]}
+            print_json("sessions", found | passed_over_answer(read))
+            return
         openings = [None if row["title"] else _opening(read.store, row["id"]) for row in rows]
     if not rows:
         click.echo("No sessions match.")
@@ -216,23 +204,19 @@ def _cut(text: str, size: int) -> str:
 @click.argument("session")
 @paths_argument
 @click.option("--full", is_flag=True, help="Print whole texts, not only their beginnings.")
-@click.option("--html", "-o", "html", type=file_type, metavar="FILE", help="Write it as one HTML file, redacted.")
 @json_option
-def show(session: str, paths: tuple[Path, ...], full: bool, html: Path | None, as_json: bool) -> None:
+def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> None:
     """Show a session with a verdict on every call.
 
     SESSION is a session id or its beginning. Where its file is gone, the calls in the store are shown.
 
     \b
-    Example: seasoned show 53ea19c1 --html session.html
+    Example: seasoned show 53ea19c1 --full
     """
     with histories(paths) as read:
         # The store is closed before anything is printed: a pager may keep the output waiting for minutes.
         row = find_session(read.store, session)
         calls = read.store.rows("call.of_session", {"session_id": row["id"]})
-        if html is not None:
-            _write_html(read.store, row, html)
-            return
     if as_json:
         shown = {**_session_answer(row), "calls": [_call_answer(call) for call in calls]}
         print_json("session", shown | passed_over_answer(read))
@@ -247,19 +231,6 @@ def show(session: str, paths: tuple[Path, ...], full: bool, html: Path | None, a
             _print_call(call)
         return
     _print_messages(found, calls, make_redactor(load()), full=full)
-
-
-def _write_html(store: Store, row: sqlite3.Row, path: Path) -> None:
-    require("`seasoned show --html`", "server", "fastapi", "jinja2")
-    # The pages are drawn by the server's own code.
-    from seasoned.web.view.conversation import session_file
-
-    try:
-        found: Session | str = read_source(row)
-    except SeasonedError as error:
-        found = str(error)
-    write_page(session_file(store, row, found, make_redactor(load())), path, kind="session")
-    click.echo(f"Written to {path}. Secrets are redacted; names and paths are not.", err=True)
 
 
 def _session_answer(row: sqlite3.Row) -> dict[str, Any]:
@@ -367,7 +338,10 @@ _WHO = {"title": "title", "person": "you", "agent": "agent"}
 
 
 def _day(context: click.Context, parameter: click.Parameter, value: datetime | None) -> float | None:
-    return None if value is None else value.replace(tzinfo=UTC).timestamp()
+    """When a day in UTC begins; of `--until`, when it ends."""
+    if value is None:
+        return None
+    return value.replace(tzinfo=UTC).timestamp() + (_DAY_SECONDS if parameter.name == "until" else 0)
 
 
 @click.command()
@@ -382,16 +356,7 @@ def _day(context: click.Context, parameter: click.Parameter, value: datetime | N
 @all_option
 @json_option
 def search(
-    words: tuple[str, ...],
-    agent: str | None,
-    tool: str | None,
-    verdict: str | None,
-    since: float | None,
-    until: float | None,
-    limit: int,
-    project: str | None,
-    everything: bool,
-    as_json: bool,
+    words: tuple[str, ...], limit: int, project: str | None, everything: bool, as_json: bool, **wanted: Any
 ) -> None:
     """Find sessions by what was said and done.
 
@@ -404,26 +369,20 @@ def search(
     config = load()
     with own_store(config) as store:
         fill(store, within_seconds=_FILL_SECONDS)
-        wanted = SearchFilter(
-            project=chosen_project(store, project, everything=everything),
-            agent=agent,
-            tool=tool,
-            verdict=verdict,
-            since=since,
-            until=None if until is None else until + _DAY_SECONDS,
-        )
+        key = chosen_project(store, project, everything=everything)
         # A word with spaces was quoted in the shell, so its words must be adjacent.
         asked = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
-        found = find(store, asked, wanted, limit=limit)
+        # The other options are the fields of SearchFilter.
+        found = find(store, asked, SearchFilter(project=key, **wanted), limit=limit)
     if as_json:
-        answer = {"words": asked, "project": wanted.project, "count": len(found.hits)}
+        answer = {"words": asked, "project": key, "count": len(found.hits)}
         answer |= {"has_more": found.before is not None, "waiting": found.waiting}
         print_json("search", {**answer, "hits": [_hit_answer(one) for one in found.hits]})
         return
     for hit in found.hits:
         _print_hit(hit)
     if not found.hits:
-        click.echo("No session has all of these words." + ("" if wanted.project is None else " Try --all."))
+        click.echo("No session has all of these words." + ("" if key is None else " Try --all."))
     elif found.before is not None:
         click.echo("More match. Add a word, or use --limit.")
     if found.waiting:

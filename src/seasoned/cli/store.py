@@ -10,13 +10,12 @@ from pathlib import Path
 import click
 
 from seasoned.app import forget as forgetting
-from seasoned.app.stores import make_redactor, own_store, redaction_key, shared_database
+from seasoned.app.stores import make_redactor, own_store, shared_database
 from seasoned.cli.options import Commands, json_option, yes_option
 from seasoned.cli.output import print_json, table, write_new_file
 from seasoned.config import load
 from seasoned.doctor import run_checks, settings
 from seasoned.errors import NotFound, SourceError, UsageError
-from seasoned.redact import Redactor
 from seasoned.store.backup import back_up, export_lines
 
 _path = click.Path(path_type=Path, readable=False)
@@ -189,7 +188,7 @@ def config_show(as_json: bool) -> None:
     """
     config = load()
     # Reads a key but writes none: showing settings leaves no file behind.
-    found = settings(config, Redactor(redaction_key(config)[0]))
+    found = settings(config, make_redactor(config))
     if as_json:
         answer = {
             one.name: {"value": str(one.value) if isinstance(one.value, Path) else one.value, "from": one.origin}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import msgspec
 
 from seasoned.app import template as templates
 from seasoned.app.stores import make_redactor, own_store
-from seasoned.app.template import Refreshed, SavedTemplate, render_template, rendered_text, too_old_sentence
+from seasoned.app.template import Refreshed, SavedTemplate, render_template, too_old_sentence
 from seasoned.cli.options import (
     FORMATS,
     FORMS,
@@ -30,7 +31,6 @@ from seasoned.cli.project import print_source
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store
-from seasoned.store.project import find_project
 from seasoned.template.choose.ranking import is_proven
 from seasoned.template.example import Example, Template
 from seasoned.template.library import storage
@@ -117,7 +117,7 @@ def build(
         given = paths if name is None else (Path(name), *paths)
         with templates.filled_store(config, given, use_store=use_store, progress=ReadingBar) as read:
             print_source(read, as_json=as_json)
-            print_refreshed(templates.refresh(config, read.store, options), as_json=as_json)
+            print_refreshed(read.store, templates.refresh(config, read.store, options), as_json=as_json)
         return
     if name is None:
         raise UsageError("Name the template to build, or use --auto to build one for each task type.")
@@ -165,18 +165,12 @@ def create(session: str, tags: str, as_json: bool, **about: Any) -> None:
     print_saved(saved, as_json=as_json)
 
 
-def _key_of(store: Store, project: str | None) -> str | None:
-    """The key of the project that was named; None where none was."""
-    return None if project is None else find_project(store, project, base=str(Path.cwd())).key
-
-
 @template.command("list")
 @click.option("--type", "task_type", type=TASK_TYPES, help="Only templates of one task type.")
 @click.option("--tags", default="", metavar="TAG,TAG", help="Only templates with any of these tags.")
-@_project_option
 @click.option("--stats", is_flag=True, help="Count templates, examples and their use instead.")
 @json_option
-def list_templates(task_type: str | None, tags: str, project: str | None, stats: bool, as_json: bool) -> None:
+def list_templates(task_type: str | None, tags: str, stats: bool, as_json: bool) -> None:
     """List templates, newest first.
 
     \b
@@ -186,8 +180,8 @@ def list_templates(task_type: str | None, tags: str, project: str | None, stats:
         if stats:
             print_stats(count(*templates.library_now(store)), as_json=as_json)
             return
-        key = _key_of(store, project)
-        found = templates.list_templates(store, task_type=task_type, tags=words_in(tags), project=key)
+        library, _ = templates.library_now(store)
+        found = storage.listed(store, task_type=task_type, tags=words_in(tags), library=library)
     print_list(found, as_json=as_json)
 
 
@@ -195,9 +189,8 @@ def list_templates(task_type: str | None, tags: str, project: str | None, stats:
 @click.argument("name", metavar="NAME[@VERSION]")
 @click.option("--format", "as_format", type=FORMATS, help="Show the block as a session would get it.")
 @click.option("--form", type=FORMS, default="messages", show_default=True, help="The form of that block.")
-@_project_option
 @json_option
-def show(name: str, as_format: str | None, form: str, project: str | None, as_json: bool) -> None:
+def show(name: str, as_format: str | None, form: str, as_json: bool) -> None:
     """Show a template and where its examples came from.
 
     With --format, show what a session would see of it.
@@ -207,8 +200,6 @@ def show(name: str, as_format: str | None, form: str, project: str | None, as_js
     """
     with own_store(load()) as store:
         found = templates.find_template(store, name)
-        if (key := _key_of(store, project)) is not None:
-            found = templates.in_project(store, found, key)
         if as_format is not None:
             print_rendered(store, found, as_format, form, as_json=as_json)
         else:
@@ -288,19 +279,16 @@ def retire(example: str, reason: str | None, undo: bool, as_json: bool) -> None:
     \b
     Example: seasoned template retire 5f0c2a91 --reason "the option is gone"
     """
-    if undo:
-        _set_state(example, "active", reason or "restored by hand", as_json=as_json)
-    elif reason is None:
+    if reason is None and not undo:
         raise UsageError("Say why it should no longer be shown: --reason TEXT.")
-    else:
-        _set_state(example, "retired", reason, as_json=as_json)
-
-
-def _set_state(example: str, state: State, reason: str, *, as_json: bool) -> None:
+    state: State = "active" if undo else "retired"
     config = load()
     with own_store(config) as store:
-        changed = templates.set_state(store, example, state, make_redactor(config).text(reason))
-    print_state(*changed, as_json=as_json)
+        library, _ = templates.library_now(store)
+        found = storage.find_example(library, example)
+        why = make_redactor(config).text(reason or "restored by hand")
+        changed = storage.set_state(store, found.id, state, why, {"by": "hand"}, now=time.time())
+    print_state(found, changed, library, as_json=as_json)
 
 
 # Some examples were seen in hundreds of sessions.
@@ -341,14 +329,16 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
     click.echo(f"`seasoned template show {template.name}` shows it.")
 
 
-def print_refreshed(done: Refreshed, *, as_json: bool) -> None:
+def print_refreshed(store: Store, done: Refreshed, *, as_json: bool) -> None:
     """What was rebuilt, and what was decided about examples."""
     if as_json:
         changed = [{"example_id": one.example_id, "state": "retired", "reason": one.reason} for one in done.retired]
         changed += [
             {"example_id": one.example_id, "state": _STATES[one.decision], "reason": one.reason} for one in done.ruled
         ]
-        names = [_listed(one, done.library) for one in done.made]
+        made = {one.name for one in done.made}
+        listed = storage.listed(store, library=done.library)
+        names = [msgspec.structs.asdict(one) for one in listed if one.name in made]
         answer = {"count": len(names), "templates": names, "changed": changed, "too_old": done.too_old}
         print_json("templates", answer)
         return
@@ -380,22 +370,6 @@ def example_count(template: Template, library: Library) -> str:
     """How many examples may be shown, and of how many, where some may not."""
     active, every = len(library.active(template)), len(template.examples)
     return plural(every, "example") if active == every else f"{active} of {plural(every, 'example')}"
-
-
-def _listed(template: Template, library: Library) -> dict[str, Any]:
-    return msgspec.structs.asdict(
-        ListedTemplate(
-            template.name,
-            template.version,
-            template.description,
-            template.task_type,
-            template.tags,
-            len(template.examples),
-            0,
-            template.created_at,
-            len(library.active(template)),
-        )
-    )
 
 
 def template_answer(template: Template, library: Library, use: TemplateUse) -> dict[str, Any]:
@@ -468,7 +442,9 @@ def print_rendered(store: Store, found: SavedTemplate, format: str, form: str, *
         raise NotFound(
             f"Nothing in {template.mark} may be shown now. `seasoned template show {template.name}` says why."
         )
-    click.echo(printable(rendered_text(rendered)))
+    # Most formats are compact JSON, as an API gets it.
+    content = rendered.content if rendered.format == "text" else msgspec.json.format(rendered.content, indent=2)
+    click.echo(printable(content.decode("utf-8", "replace")))
     # On stderr, so that the block alone can be redirected.
     click.echo(f"{rendered.tokens} tokens. A session gets what fits into its budget.", err=True)
 
@@ -515,10 +491,11 @@ def print_stats(stats: LibraryStats, *, as_json: bool) -> None:
         click.echo("examples: " + ", ".join(f"{name} {number}" for name, number in stats.states.items()))
 
 
-def print_state(example: Example, state: ExampleState, names: Sequence[str], *, as_json: bool) -> None:
+def print_state(example: Example, state: ExampleState, library: Library, *, as_json: bool) -> None:
     """What became of an example, and which templates hold it."""
+    names = [one.name for one in library.templates if any(each.id == example.id for each in one.examples)]
     if as_json:
-        answer = {**msgspec.structs.asdict(state), "tool": example.tool, "templates": list(names)}
+        answer = {**msgspec.structs.asdict(state), "tool": example.tool, "templates": names}
         print_json("example", answer)
         return
     said = "may be shown again" if state.state == "active" else f"is {state.state}"

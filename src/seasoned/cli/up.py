@@ -7,7 +7,7 @@ import textwrap
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,10 +19,10 @@ from seasoned.cli.confirm.prompt import ask_passphrase
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, table, when
 from seasoned.cli.project import print_passed_over
-from seasoned.cli.serve import listen_options, serve_all
+from seasoned.cli.serve import serve_all
 from seasoned.cli.template import example_count, print_retired, print_too_old
 from seasoned.config import Config, load
-from seasoned.errors import Unauthorised, UsageError
+from seasoned.errors import UsageError
 from seasoned.history.discover import discover
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.scan import ScanReport
@@ -32,10 +32,6 @@ from seasoned.template.library.storage import snapshot
 from seasoned.template.library.upkeep import refresh, too_old
 from seasoned.template.provision import BlockRequest, provision
 from seasoned.text import plural
-
-if TYPE_CHECKING:
-    from seasoned.confirm.people.credential import Credential
-    from seasoned.confirm.request.book import Book
 
 # All of it is meant to fit on a screen of 24 lines.
 _AGENTS_SHOWN = 4
@@ -49,9 +45,9 @@ _DAY = 86400.0
 @click.command(epilog=OWN_PATHS_HELP)
 @paths_argument
 @click.option("--serve/--no-serve", default=None, help="Serve the pages until interrupted. Default: at a terminal.")
-@listen_options
+@click.option("--port", type=click.IntRange(0, 65535), help="Serve on this port. Default: the policy's, else 7327.")
 @json_option
-def up(options: ListenOptions, paths: tuple[Path, ...], serve: bool | None, as_json: bool) -> None:
+def up(paths: tuple[Path, ...], serve: bool | None, port: int | None, as_json: bool) -> None:
     """Read your histories and show what they say.
 
     Then serve the pages, for this machine alone, by the link that is printed. Without histories, samples are shown. To
@@ -71,11 +67,11 @@ def up(options: ListenOptions, paths: tuple[Path, ...], serve: bool | None, as_j
         with TemporaryDirectory(prefix="seasoned-samples-") as folder:
             path = Path(folder) / "samples.db"
             _show(config, (), is_sample=True, as_json=as_json, sample_store=path)
-            _serve(config, options, histories=path)
+            _serve(config, port, histories=path)
         return
     _show(config, paths, is_sample=not found, as_json=as_json)
     if serves:
-        _serve(config, options)
+        _serve(config, port)
 
 
 def _show(
@@ -197,7 +193,7 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     )
 
 
-def _serve(config: Config, options: ListenOptions, *, histories: Path | None = None) -> None:
+def _serve(config: Config, port: int | None, *, histories: Path | None = None) -> None:
     """The pages, if what they need is installed."""
     if missing(*BOOK, *SERVER, "jinja2"):
         click.echo("\nTo see all of it as pages in a browser: pip install 'seasoned[server]'")
@@ -205,57 +201,37 @@ def _serve(config: Config, options: ListenOptions, *, histories: Path | None = N
     click.echo()
     if histories is not None:
         click.echo("The pages show the samples. What you make of them is deleted when this ends.")
-    # Asked for before the server starts, whose output would bury the question.
-    guest = _operator(config)
+    if sys.stdin.isatty():
+        # Asked for before the server starts, whose output would bury the question.
+        _offer_operator(config)
     click.echo("Everything as pages, until you press Ctrl+C:")
-    serve_all(options, guest=guest, histories=histories)
+    serve_all(ListenOptions(None, port, None, None, allow_plain=False, policy_file=None), histories=histories)
 
 
-def _operator(config: Config) -> Credential | None:
-    """Who may decide on the pages, proven by a passphrase; None for one who only reads."""
-    if not sys.stdin.isatty():
-        return None
-    with open_book(config) as book:
-        from seasoned.app.people import deciders, prove
-
-        known = deciders(book)
-        if not known:
-            return _first_operator(config, book)
-        # It is unknown who this is; `seasoned serve --as NAME` says it.
-        if len(known) > 1:
-            return None
-        typed = ask_passphrase(f"Passphrase of {known[0]} to decide in the browser, or Enter to only read: ")
-        if not typed:
-            return None
-        try:
-            return prove(book, known[0], typed)
-        except Unauthorised as error:
-            # Not an error: reading needs no passphrase, and the pages are what was asked for.
-            click.echo(f"{str(error).capitalize()}. The link only lets you read.", err=True)
-            return None
-
-
-def _first_operator(config: Config, book: Book) -> Credential | None:
-    """The first admin with a new passphrase, or None where the user wants that later."""
-    from seasoned.app.people import make_operator, operator_name
+def _offer_operator(config: Config) -> None:
+    """Make the first admin with a new passphrase, unless the user wants that later."""
+    from seasoned.app.people import deciders, make_operator, operator_name
     from seasoned.confirm.people.credential import check_passphrase
     from seasoned.confirm.policy import FILE
 
-    click.echo("Agents can ask you before they do something risky. Only you may answer, so choose a passphrase of four")
-    click.echo("words or more, and keep it out of files. Press Enter to do this later; you can still read.")
-    name = operator_name()
-    typed = ask_passphrase(f"New passphrase for {name}: ")
-    if not typed:
-        return None
-    try:
-        if typed != ask_passphrase("Repeat it: "):
-            raise UsageError("the passphrases differ")
-        # Before the policy is written, so that a weak passphrase leaves nothing behind.
-        check_passphrase(typed)
-        question = "Do you alone decide what your own agents ask for?"
-        # Only where no policy exists: an existing one has settled this question.
-        alone = not (config.home / FILE).exists() and click.confirm(question, default=True)
-        return make_operator(config, book, name, typed, alone=alone)
-    except UsageError as error:
-        click.echo(f"{str(error).capitalize()}, so nothing was set up. Try again next time.", err=True)
-        return None
+    with open_book(config) as book:
+        if deciders(book):
+            return
+        click.echo("Agents can ask you before they do something risky. Only you may answer, so choose a passphrase of")
+        click.echo("four words or more, and keep it out of files. Press Enter to do this later; you can still read.")
+        name = operator_name()
+        typed = ask_passphrase(f"New passphrase for {name}: ")
+        if not typed:
+            return
+        try:
+            if typed != ask_passphrase("Repeat it: "):
+                raise UsageError("the passphrases differ")
+            # Before the policy is written, so that a weak passphrase leaves nothing behind.
+            check_passphrase(typed)
+            question = "Do you alone decide what your own agents ask for?"
+            # Only where no policy exists: an existing one has settled this question.
+            alone = not (config.home / FILE).exists() and click.confirm(question, default=True)
+            make_operator(config, book, name, typed, alone=alone)
+            click.echo(f"To decide on the pages, log in as {name} with this passphrase.")
+        except UsageError as error:
+            click.echo(f"{str(error).capitalize()}, so nothing was set up. Try again next time.", err=True)

@@ -38,29 +38,24 @@ from seasoned.template.provision import BUDGET, Provisioned
     "--tools", "tools_file", type=file_type, help="JSON file with the session's tools, in any provider's shape."
 )
 @click.option("--messages", "messages_file", type=file_type, help="JSON file with the session's first messages.")
-@click.option("--format", "as_format", type=FORMATS, default="openai", show_default=True, help="The API it is for.")
+@click.option("--format", type=FORMATS, default="openai", show_default=True, help="The API it is for.")
 @click.option("--form", type=FORMS, default="messages", show_default=True, help="Show calls as messages or as text.")
 @click.option(
     "--budget", type=click.IntRange(1), default=BUDGET, show_default=True, help="Use at most this many tokens."
 )
-@click.option("--small", is_flag=True, help="For a very small model: at most three examples, all relevant.")
+@click.option("--small", "is_small", is_flag=True, help="For a very small model: at most three examples, all relevant.")
 @project_option
 @all_option
 @json_option
 def warm(
     name: str | None,
-    task_type: str | None,
     tags: str,
-    task: str | None,
     tools_file: Path | None,
     messages_file: Path | None,
-    as_format: str,
-    form: str,
-    budget: int,
-    small: bool,
     project: str | None,
     everything: bool,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Print the examples a new session would get.
 
@@ -79,22 +74,21 @@ def warm(
     made = templates.provision(
         [] if messages_file is None else _messages(messages_file),
         tools=None if tools_file is None else _json_list(tools_file, "a list of tools"),
-        task=task,
         template=name,
-        task_type=task_type,
         tags=words_in(tags),
         # A preview must not count as a use, or looking would change which examples are chosen.
         is_used=messages_file is not None,
         project=key,
-        budget=budget,
-        format=as_format,
-        form=form,
-        is_small=small,
+        # The other options are the fields of BlockRequest.
+        **asked,
     )
     if made.rendered is None and unknown:
         made = msgspec.structs.replace(made, reason=f"{made.reason} {unknown}")
     if as_json:
-        print_json("warm", {"format": as_format, "form": form} | _answer(made, with_messages=messages_file is not None))
+        print_json(
+            "warm",
+            {"format": asked["format"], "form": asked["form"]} | _answer(made, with_messages=messages_file is not None),
+        )
     else:
         _print(made, with_messages=messages_file is not None)
     # With --messages the unchanged messages are a valid result; a preview of nothing is not.
@@ -165,13 +159,7 @@ def _json_list(path: Path, wanted: str) -> list[Any]:
 @all_option
 @json_option
 def recall(
-    tool: str | None,
-    error: str | None,
-    command: str | None,
-    limit: int,
-    project: str | None,
-    everything: bool,
-    as_json: bool,
+    error: str | None, command: str | None, project: str | None, everything: bool, as_json: bool, **asked: Any
 ) -> None:
     """Look up what worked for a tool or an error.
 
@@ -185,12 +173,11 @@ def recall(
         key, unknown = project_or_none(store, project, everything=everything)
         found = look_up(
             store,
-            tool=tool,
             error=sys.stdin.read() if error == "-" else error,
             # Errors are filed by program as well, so the command narrows the search.
             arguments=None if command is None else {"command": command},
-            limit=limit,
             project=key,
+            **asked,
         )
     if found.is_empty and unknown:
         found = msgspec.structs.replace(found, reason=unknown)

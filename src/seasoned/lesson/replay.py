@@ -150,7 +150,8 @@ def served(steps: Sequence[ReplayStep]) -> dict[str, Served]:
 
 # Options about how much is printed, or how fast: a command is the same with and without them.
 _MANNER = names(
-    "-q -v -vv -s -x --verbose --quiet --silent -n --color --no-color --tb -count --maxfail -j --timeout --reporter -race"
+    "-q -v -vv -s -x --verbose --quiet --silent -n --color --no-color --tb -count --maxfail -j --timeout --reporter"
+    " -race"
 )
 
 

@@ -49,9 +49,8 @@ class ScanReport(msgspec.Struct, frozen=True):
 class ScanTarget:
     """The store that a scan writes to, created only if there is something to write."""
 
-    def __init__(self, path: Path | None, *, before_first_write: Callable[[], None] | None = None) -> None:
+    def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._before_first_write = before_first_write
         self._store: Store | None = None
 
     def existing(self) -> Store | None:
@@ -62,9 +61,6 @@ class ScanTarget:
 
     def open(self) -> Store:
         """The store to write to, created if necessary."""
-        if self._before_first_write is not None:
-            self._before_first_write()
-            self._before_first_write = None
         if self._store is None:
             self._store = open_temporary() if self.path is None else open_store(self.path)
         return self._store

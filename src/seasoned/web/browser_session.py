@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import math
 import secrets
 from collections.abc import Callable
 from hashlib import sha256
@@ -13,7 +12,6 @@ import msgspec
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, without_key
 from seasoned.errors import Refused, Unauthorised
 
-INVITATION_SECONDS = 600.0
 VISIT_SECONDS = 12 * 3600.0
 # How long a passphrase counts on the pages; then it is asked for again.
 UNLOCKED_SECONDS = 600.0
@@ -25,14 +23,6 @@ READ_ONLY = "reading only"
 
 class NotLoggedIn(Unauthorised):
     """This browser is not logged in."""
-
-
-class LoginLink(msgspec.Struct, frozen=True):
-    """What a login link allows: one login of a person who decides, soon, or read-only logins while the server runs."""
-
-    # None for a read-only login.
-    who: Credential | None
-    expires_at: float
 
 
 class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,12 +48,13 @@ class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BrowserSessions:
-    """All browser sessions and login links of a running server."""
+    """All browser sessions of a running server, and its link, with which browsers may read."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._visits: dict[str, BrowserSession] = {}
-        self._invitations: dict[str, LoginLink] = {}
+        # It need not expire: an agent that runs as the same user could read the same data anyway.
+        self.link = secrets.token_urlsafe(32)
         # Keys of people at a browser, in memory alone, and until when.
         self._unlocked: dict[str, tuple[UnlockedCredential, float]] = {}
 
@@ -79,34 +70,10 @@ class BrowserSessions:
             return None
         return who
 
-    def invite(self, who: Credential) -> str:
-        """The token of a link that logs in one browser, once."""
-        token = secrets.token_urlsafe(32)
-        self._drop_old()
-        # Only hashes are kept: what leaks from here, such as in a traceback, cannot be used to log in.
-        self._invitations[_hash(token)] = LoginLink(_check_role(who), self._clock() + INVITATION_SECONDS)
-        return token
-
-    def invite_reader(self) -> str:
-        """The token of a read-only link, valid as long as the server runs."""
-        token = secrets.token_urlsafe(32)
-        # It need not expire: an agent that runs as the same user could read the same data anyway.
-        self._invitations[_hash(token)] = LoginLink(None, math.inf)
-        return token
-
-    def invited(self, token: str) -> Credential | None:
-        """Who a link is for; this does not use it up."""
-        found = self._invitations.get(_hash(token))
-        if found is None or self._clock() >= found.expires_at:
-            raise NotLoggedIn("This link was already used or has expired. Log in with a token, or restart the server.")
-        return found.who
-
-    def accept(self, token: str) -> Credential | None:
-        """Who a link is for; a link for deciding is used up."""
-        who = self.invited(token)
-        if who is not None:
-            del self._invitations[_hash(token)]
-        return who
+    def check_link(self, token: str) -> None:
+        """Raise unless this is the token of the link that the server printed."""
+        if not hmac.compare_digest(token.encode("utf-8", "replace"), self.link.encode()):
+            raise NotLoggedIn("This link is of another run of the server. Open the one that it printed last.")
 
     def begin(self, who: Credential | None) -> tuple[BrowserSession, str]:
         """A new browser session and the value of its cookie."""
@@ -141,7 +108,6 @@ class BrowserSessions:
     def _drop_old(self) -> None:
         now = self._clock()
         self._visits = {number: one for number, one in self._visits.items() if now < one.expires_at}
-        self._invitations = {key: one for key, one in self._invitations.items() if now < one.expires_at}
         while len(self._visits) >= MOST_VISITS:
             del self._visits[next(iter(self._visits))]
         self._unlocked = {

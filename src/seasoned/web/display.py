@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import unicodedata
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from difflib import unified_diff
 from functools import cache, lru_cache
@@ -15,7 +16,7 @@ from urllib.parse import quote, urlencode
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
+from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
@@ -149,24 +150,21 @@ def skill_link(skill: str, project: str | None = None) -> str:
     return f"learned/skills/{quote(skill)}" + ("" if project is None else f"?project={quote(project, safe='')}")
 
 
-_Env = MutableMapping[str, Any]
 # Longer texts are shown as they were written.
 _MOST_MARKDOWN = 20_000
 # Without these a text has no structure, and need not be parsed.
-_STRUCTURE = re.compile(r"[`*_~\[<|\\]|^ {0,3}(?:#|>|[-+] |\d{1,9}[.)] |={2,}|-{2,})|^(?: {4}|\t)", re.MULTILINE)
+_STRUCTURE = re.compile(r"[`*_~|\\]|^ {0,3}(?:#|>|[-+] |\d{1,9}[.)] |={2,}|-{2,})|^(?: {4}|\t)", re.MULTILINE)
 _SIGNS = "`*_~[<\\"
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
-_TAGS = {
-    **{name: name for name in ("p", "strong", "em", "s", "ul", "ol", "li", "blockquote", "hr", "br")},
-    **{name: name for name in ("thead", "tbody", "tr", "th", "td")},
-    # A heading inside a message is not one of the page.
-    **{f"h{level}": "p" for level in range(1, 7)},
-}
+_TAG = re.compile("<[^>]*>")
+# A table that is wider than the page scrolls on its own.
+_TABLE = '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table class="words">'
 
 
 @lru_cache(1024)
 def markdown(text: str) -> Markup:
-    """The text as HTML: paragraphs, lists, tables, code. What looks like markup is shown as it is written."""
+    """The text as HTML: paragraphs, lists, tables, code. Links, pictures and HTML are shown as they are written."""
+    text = _COLOUR.sub("", text)
     if not _STRUCTURE.search(text):
         return Markup("").join(
             [Markup("<p>{}</p>").format(_lines(part)) for part in text.split("\n\n") if part.strip()]
@@ -174,10 +172,12 @@ def markdown(text: str) -> Markup:
     # Parsing is slow where nearly everything may be markup.
     if len(text) > _MOST_MARKDOWN or sum(map(text.count, _SIGNS)) > 100 + len(text) // 8:
         return _as_written(text)
-    seen: _Env = {"letters": 0}
-    made = _parser().render(text, seen)
+    made = _render(text)
     # Markdown drops some words, such as cells beyond the last column. Nothing may hide that way.
-    return Markup(made) if seen["letters"] == _letters(text) else _as_written(text)
+    if _letters(html.unescape(_TAG.sub("", made))) != _letters(text):
+        return _as_written(text)
+    # No attribute comes from the text, so every unusual character stands between tags.
+    return Markup("\t").join([Markup(_UNUSUAL.sub(_seen, part)) for part in made.split("\t")])
 
 
 def _as_written(text: str) -> Markup:
@@ -192,82 +192,33 @@ def _letters(text: str) -> int:
     return len(_NOT_LETTERS.sub("", text))
 
 
-class _SafeRenderer(RendererHTML):
-    """Writes only the tags of a list, and no attribute from the text. It counts the letters that it writes."""
-
-    def renderToken(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: _Env) -> str:
-        """A tag of the list; of anything else only the content is written."""
-        token = tokens[idx]
-        if token.tag == "table":
-            # A table that is wider than the page scrolls on its own.
-            opened = '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table class="words">'
-            return opened if token.nesting == 1 else "</table></div>"
-        tag = _TAGS.get(token.tag)
-        if tag == "th" and not tokens[idx + token.nesting].content.strip():
-            tag = "td"  # an empty head of a column names nothing
-        if token.hidden or tag is None:
-            return ""
-        if token.nesting == -1:
-            return f"</{tag}>"
-        start = token.attrGet("start") if tag == "ol" else None
-        more = f' start="{start}"' if isinstance(start, int) else ""
-        return f'<{tag} class="heading">' if tag == "p" != token.tag else f"<{tag}{more}>"
-
-    def text(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: _Env) -> str:
-        """Words."""
-        return self._words(tokens[idx].content, env)
-
-    # HTML is not parsed; if the parser finds some all the same, it is shown as text.
-    html_inline = html_block = text
-
-    def softbreak(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: _Env) -> str:
-        """A line break: people who write in a terminal mean their lines."""
-        return "<br>"
-
-    def code_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: _Env) -> str:
-        """Code in a line."""
-        return f"<code>{self._words(tokens[idx].content, env)}</code>"
-
-    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: _Env) -> str:
-        """A block of code, with the words behind its fence."""
-        token = tokens[idx]
-        name = f'<p class="small lang">{self._words(token.info, env)}</p>' if token.info else ""
-        env["letters"] += _letters(token.content)
-        return f'{name}<pre tabindex="0" role="group" aria-label="Code">{spoken(token.content)}</pre>'
-
-    code_block = fence
-
-    def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: _Env) -> str:
-        """Nothing: untrusted text must not choose where a click leads."""
-        return ""
-
-    def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: _Env) -> str:
-        """The address after the words, to be read and copied."""
-        # Links are never inside of links.
-        at = next(at for at in range(idx, -1, -1) if tokens[at].type == "link_open")
-        address, title = str(tokens[at].attrGet("href") or ""), str(tokens[at].attrGet("title") or "")
-        if tokens[at].info == "auto":
-            return ""
-        return f" (<code>{self._words(f'{address} {title}'.strip(), env)}</code>)"
-
-    def _words(self, text: str, env: _Env) -> str:
-        env["letters"] += _letters(text)
-        return str(marked(text))
+def _render(text: str) -> str:
+    tokens = _parser().parse(text)
+    for at, token in enumerate(tokens):
+        if token.type in ("heading_open", "heading_close"):
+            # A heading inside a message is not one of the page.
+            token.tag, token.attrs = "p", {"class": "heading"} if token.nesting == 1 else {}
+        elif token.tag in ("th", "td"):
+            # Their alignment is a style, which the policy of the pages forbids.
+            token.attrs = {}
+            if not tokens[at + token.nesting].content.strip():
+                token.tag = "td"  # an empty head of a column names nothing
+    made: str = _parser().renderer.render(tokens, _parser().options, {})
+    return made.replace("<table>", _TABLE).replace("</table>", "</table></div>")
 
 
-class _PlainAddresses(MarkdownIt):
-    """Leaves addresses as they were written."""
-
-    def normalizeLink(self, url: str) -> str:
-        return url
-
-    def normalizeLinkText(self, link: str) -> str:
-        return link
+def _code(renderer: RendererHTML, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+    """A block of code, with the words behind its fence."""
+    token = tokens[idx]
+    name = f'<p class="small lang">{escape(token.info)}</p>' if token.info else ""
+    return f'{name}<pre tabindex="0" role="group" aria-label="Code">{escape(token.content)}</pre>'
 
 
 @cache
 def _parser() -> MarkdownIt:
-    made = _PlainAddresses("commonmark", {"html": False, "breaks": True}, renderer_cls=_SafeRenderer)
-    # Pictures would be asked for, and definitions of links are not shown. Characters are not spelled as entities.
-    hidden = ["image", "html_block", "html_inline", "entity", "reference"]
-    return made.enable(["table", "strikethrough"]).disable(hidden)
+    made = MarkdownIt("commonmark", {"html": False, "breaks": True})
+    for kind in ("fence", "code_block"):
+        made.add_render_rule(kind, _code)
+    # Text of a session must not choose where a click leads, and pictures would be asked for.
+    written = ["link", "autolink", "image", "html_block", "html_inline", "entity", "reference"]
+    return made.enable(["table", "strikethrough"]).disable(written)

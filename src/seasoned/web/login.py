@@ -1,4 +1,4 @@
-"""Logging in with a link from the terminal, a token or a passphrase."""
+"""Logging in: to read with the link from the terminal, to decide with a token or a passphrase."""
 
 from __future__ import annotations
 
@@ -122,17 +122,17 @@ async def log_in(request: Request) -> Response:
 
 @router.get(LOGIN + "/{token}")
 async def show_link(request: Request, token: str) -> Response:
-    """Show whom a link is for."""
-    # Chat programs and mail scanners fetch links; only the form on this page uses one up.
-    who = visits_of(request).invited(token)
-    return render("invited.html", name=None if who is None else who.name, token=token)
+    """Show a button that logs in: other sites and scanners of mail, which only fetch addresses, begin no session."""
+    visits_of(request).check_link(token)
+    return render("invited.html", token=token)
 
 
 @router.post(LOGIN + "/{token}")
 async def use_link(request: Request, token: str) -> Response:
-    """Log in with a link."""
+    """Log in with the link, to read."""
     await read_form(request)
-    return _begin(request, visits_of(request).accept(token))
+    visits_of(request).check_link(token)
+    return _begin(request, None)
 
 
 @router.post("/visit/{number}/logout")

@@ -13,7 +13,7 @@ import msgspec
 from fastapi import APIRouter
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from jinja2 import Environment, Template
+from jinja2 import Environment
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -192,11 +192,6 @@ def static_version(name: str) -> str:
 def static(name: str) -> str:
     """The address of a file that all pages share."""
     return f"/static/{name}?v={static_version(name)}"
-
-
-def template_of(name: str) -> Template:
-    """A template of the pages, for a file."""
-    return _templates().get_template(name)
 
 
 @cache

@@ -1,9 +1,7 @@
-"""Tables as values: one address returns them as a page, as CSV or as JSON; and the choice of a project."""
+"""Tables as values: one address returns them as a page or as JSON; and the choice of a project."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -24,11 +22,8 @@ from seasoned.web.display import moment, percent, session_link, short
 from seasoned.web.login import Visitor
 from seasoned.web.response import HEADERS, render, with_query
 
+# A longer table continues on its next page; in JSON, at the address in `next`.
 PAGE_ROWS = 50
-# Rows in one file; a longer table continues at the address in `next` and in the header `link`.
-FILE_ROWS = 10_000
-# Spreadsheets run a cell that begins with one of these as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Value = str | int | float | bool | None
 _NO_SUCH_PAGE = "This page of the list does not exist. Go to its first page."
 
@@ -50,18 +45,15 @@ class TableCell(msgspec.Struct, frozen=True):
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column; its name is that of the field in JSON and CSV."""
+    """A column; its name is that of the field in JSON."""
 
     name: str
     title: str
     is_number: bool = False
     # Whether its values stay on one line.
     no_wrap: bool = False
+    # Whether its head is a link that sorts by it, the largest first.
     can_sort: bool = False
-    # Whether the first click sorts the largest first.
-    starts_descending: bool = True
-    # Whether a second click reverses the order.
-    can_reverse: bool = True
 
 
 def numbers(**titles: str) -> tuple[Column, ...]:
@@ -81,37 +73,18 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     # The column by which it is sorted.
     sort: str | None = None
-    is_descending: bool = True
     # The cursor of the next page, if there is one.
     after: str | None = None
     # Whether this is not the first page.
     has_previous: bool = False
 
-    def direction(self, column: Column) -> str | None:
-        """How it is sorted by this column, in the words of ARIA."""
-        if column.name != self.sort:
-            return None
-        return "descending" if self.is_descending else "ascending"
 
-    def sort_value(self, column: Column) -> str:
-        """The `sort` value that a click on a column header asks for; a second click reverses the order."""
-        is_turned = column.name == self.sort and column.can_reverse
-        down = not self.is_descending if is_turned else column.starts_descending
-        return f"-{column.name}" if down else column.name
-
-
-def sort_order(request: Request, columns: Sequence[Column], default: str) -> tuple[str, bool]:
-    """The column that `?sort=name` asks for, and whether `-` before it asks for descending order."""
-    asked = request.query_params.get("sort") or default
-    name = asked.removeprefix("-")
-    if name not in {column.name for column in columns if column.can_sort} and name != default.removeprefix("-"):
+def sort_order(request: Request, columns: Sequence[Column], default: str) -> str:
+    """The column that `?sort=name` or `?sort=-name` asks for."""
+    name = request.query_params.get("sort", "").removeprefix("-") or default
+    if name not in {column.name for column in columns if column.can_sort}:
         raise UsageError(f"The table cannot be sorted by {name[:40]!r}. Use its column headers.")
-    return name, asked.startswith("-")
-
-
-def row_limit(request: Request) -> int:
-    """How many rows an answer holds at most: those of a page, or those of a file."""
-    return FILE_ROWS if request.query_params.get("as") in ("csv", "json") else PAGE_ROWS
+    return name
 
 
 MOST_ID = 2**63 - 1  # what a database can hold
@@ -149,10 +122,9 @@ def answer(
     status: int = 200,
     **values: Any,
 ) -> Response:
-    """The page, or one of its tables alone with `?as=csv` or `?as=json`."""
-    kind = request.query_params.get("as")
-    if kind is not None:
-        return _file(request, kind, _named(tables, request.query_params.get("table")))
+    """The page, or one of its tables alone with `?as=json`."""
+    if "as" in request.query_params:
+        return _json(request, _named(tables, request.query_params.get("table")))
     return render(
         template,
         status=status,
@@ -173,37 +145,15 @@ def _named(tables: Sequence[Table], name: str | None) -> Table:
     raise NotFound("There is no such table on this page. See the links below each table.")
 
 
-def _file(request: Request, kind: str, table: Table) -> Response:
+def _json(request: Request, table: Table) -> Response:
     # Programs follow this address to the end of a table, and need not know how cursors work.
     following = None
     if table.after is not None:
         following = request.url.path + with_query(dict(request.query_params), after=table.after)
-    headers = HEADERS | ({} if following is None else {"link": f'<{following}>; rel="next"'})
-    if kind == "json":
-        names = [column.name for column in table.columns]
-        rows = [dict(zip(names, [cell.value for cell in row], strict=True)) for row in table.rows]
-        data = {"schema": f"seasoned/table-{table.name}/1", "count": len(rows), "rows": rows, "next": following}
-        return Response(msgspec.json.encode(data), media_type="application/json", headers=headers)
-    if kind != "csv":
-        raise UsageError(f"Use `as=csv` or `as=json`, not {kind[:40]!r}.")
-    headers["content-disposition"] = f'attachment; filename="seasoned-{table.name}.csv"'
-    return Response(_csv(table), media_type="text/csv; charset=utf-8", headers=headers)
-
-
-def _csv(table: Table) -> str:
-    written = io.StringIO()
-    writer = csv.writer(written)
-    writer.writerow([column.name for column in table.columns])
-    for row in table.rows:
-        writer.writerow([_plain(cell.value) for cell in row])
-    return written.getvalue()
-
-
-def _plain(value: Value) -> Value:
-    """Quote a text that a spreadsheet would run as a formula: sessions hold untrusted text."""
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return "'" + value
-    return value
+    names = [column.name for column in table.columns]
+    rows = [dict(zip(names, [cell.value for cell in row], strict=True)) for row in table.rows]
+    data = {"schema": f"seasoned/table-{table.name}/1", "count": len(rows), "rows": rows, "next": following}
+    return Response(msgspec.json.encode(data), media_type="application/json", headers=HEADERS)
 
 
 _NOT_A_NAME = re.compile(r"[^a-z0-9]+")
@@ -241,12 +191,12 @@ def figure(name: str, value: object, note: str = "", href: str | None = None) ->
     return {"name": name, "value": value, "note": note, "href": href}
 
 
-def name_cell(row: DatabaseRow, store: Store | None) -> TableCell:
-    """The name of a session, with a link. Without a store, a session without a title is named by its id."""
+def name_cell(row: DatabaseRow, store: Store) -> TableCell:
+    """The name of a session, its first request where it has no title, with a link."""
     ref = f"{row['agent']}:{row['native_id']}"
     if row["title"]:
         return TableCell(ref, short(row["title"]), session_link(ref))
-    began = None if store is None else opening(store, row["id"])
+    began = opening(store, row["id"])
     if began is None:
         return TableCell(ref, short(row["native_id"]), session_link(ref))
     return TableCell(ref, short(began), session_link(ref), small_print=row["native_id"])
@@ -263,11 +213,9 @@ def session_cell(ref: str, store: Store) -> TableCell:
     agent, _, native_id = ref.partition(":")
     row = store.row("page.named", {"agent": agent, "native_id": native_id})
     name = None if row is None else row["title"] or opening(store, row["id"])
-    return (
-        TableCell(ref, href=session_link(ref))
-        if name is None
-        else TableCell(ref, short(name), session_link(ref), small_print=ref)
-    )
+    if name is None:
+        return TableCell(ref, href=session_link(ref))
+    return TableCell(ref, short(name), session_link(ref), small_print=ref)
 
 
 _MOST_CHOICE = 80

@@ -99,20 +99,19 @@ def _one_of(**given: object) -> str | None:
 
 
 history_option = click.option("--history", is_flag=True, help="List changes and who made them, newest first.")
-waiting_option = click.option("--waiting", is_flag=True, help="With --history, only changes that wait for you.")
 limit_option = click.option("--limit", default=50, show_default=True, help="With --history, list at most this many.")
 undo_option = click.option("--undo", type=int, metavar="N", help="Undo a change; later ones stay.")
 
 
-def _show_changes(kind: Literal["memory", "skill"], limit: int, *, waiting: bool, as_json: bool) -> None:
+def _show_changes(kind: Literal["memory", "skill"], limit: int, *, as_json: bool) -> None:
     # Looking at the history must not create a store.
     with store_or_empty(load()) as store:
-        found = changes(store, kind=kind, state="staged" if waiting else None, limit=limit)
+        found = changes(store, kind=kind, limit=limit)
     if as_json:
         print_json("changes", {"changes": [msgspec.structs.asdict(change) for change in found]})
         return
     if not found:
-        click.echo("No staged changes." if waiting else "No changes yet.")
+        click.echo("No changes yet.")
         return
     table(
         ["change", "when", "state", "by", "action", "what", "session"],
@@ -142,7 +141,6 @@ user_option = click.option("--user", is_flag=True, help="Use the file about the 
     help="Import the memory of another folder, which is only read. Default: that of Hermes.",
 )
 @history_option
-@waiting_option
 @limit_option
 @undo_option
 @user_option
@@ -154,7 +152,6 @@ def memory(
     remove: str | None,
     source: str | None,
     history: bool,
-    waiting: bool,
     limit: int,
     undo: int | None,
     user: bool,
@@ -175,7 +172,7 @@ def memory(
     if undo is not None:
         _undo(undo, as_json=as_json)
     elif task == "history":
-        _show_changes("memory", limit, waiting=waiting, as_json=as_json)
+        _show_changes("memory", limit, as_json=as_json)
     elif task == "import":
         _import_memory(Path(source) if source else load().hermes_home / "memories", folder, as_json=as_json)
     elif task is None:
@@ -272,7 +269,6 @@ skill_place = place_options(SKILLS)
 @click.option("--description", default="", help="With --create: what it does and when to use it, in one sentence.")
 @click.option("--category", help="With --create: the subfolder to put it in.")
 @history_option
-@waiting_option
 @limit_option
 @undo_option
 @skill_place
@@ -282,7 +278,6 @@ def skill(
     file: str | None,
     folder: Path | None,
     history: bool,
-    waiting: bool,
     limit: int,
     undo: int | None,
     as_json: bool,
@@ -302,7 +297,7 @@ def skill(
     if undo is not None:
         _undo(undo, as_json=as_json)
     elif history:
-        _show_changes("skill", limit, waiting=waiting, as_json=as_json)
+        _show_changes("skill", limit, as_json=as_json)
     elif name is None and task is None:
         _list_skills(folder, as_json=as_json)
     elif name is None:

@@ -47,10 +47,6 @@ SELECT id FROM session WHERE agent = :agent AND native_id = :native_id;
 -- name: calls
 SELECT * FROM call WHERE session_id = :session_id ORDER BY position;
 
--- name: first_calls
-SELECT position, message, tool, verdict, arguments FROM call
-WHERE session_id = :session_id ORDER BY position LIMIT :limit;
-
 -- name: children
 SELECT id, agent, native_id, relation, title, calls, failed FROM session
 WHERE parent_agent = :agent AND parent_native_id = :native_id ORDER BY started, id LIMIT :limit;

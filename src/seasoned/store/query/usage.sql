@@ -1,10 +1,3 @@
--- name: recorded_by_session
-SELECT id, COALESCE(known_usd, -1) AS cost, at, agent, native_id, title, model, input_tokens, output_tokens,
-    cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd IS NULL AS is_estimate
-FROM session
-WHERE at >= :since AND (:project IS NULL OR project = :project) AND (COALESCE(known_usd, -1), id) < (:cost, :id)
-ORDER BY COALESCE(known_usd, -1) DESC, id DESC LIMIT :limit;
-
 -- name: clear_parts
 DELETE FROM usage_part WHERE session_id IN (SELECT id FROM touched);
 

@@ -8,7 +8,6 @@ import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.confirm.audit.chain import AuditEntry
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, deciding_refusal
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
@@ -19,23 +18,12 @@ from seasoned.errors import CannotDo, Conflict, Refused, Unauthorised, UsageErro
 from seasoned.web.display import arguments
 from seasoned.web.login import Decider, Deciding, Here, ask_to_decide, read_change, visits_of
 from seasoned.web.response import Page, error_page, page_router, redirect, render, with_query
-from seasoned.web.table import Column, Table, TableCell, answer, row_limit, time_cell
-from seasoned.web.view.live import stream_signal
+from seasoned.web.view.live import event_stream
 
 PAGE = Page("Confirmations", "confirmations")
 router = page_router()
 _MOST_PENDING = 200
 _MOST_RESOLVED = 40
-_MOST_AUDIT = 500
-_AUDIT = (
-    Column("seq", "Line", is_number=True),
-    Column("at", "When", no_wrap=True),
-    Column("event", "What"),
-    Column("actor", "Who"),
-    Column("via", "Through"),
-    Column("request", "Request"),
-    Column("hash", "Hash"),
-)
 
 
 class RequestList(msgspec.Struct, frozen=True):
@@ -73,35 +61,6 @@ async def show_list(request: HTTPRequest, here: Here, before: str | None = None)
     if not isinstance(here, Decider):
         return ask_to_decide(request, here)
     return await _page(request, here, before=before)
-
-
-@router.get("/audit")
-async def show_audit(request: HTTPRequest, here: Deciding) -> Response:
-    """Show the audit, newest first: every request, vote, use, and change of permissions."""
-    limit = min(row_limit(request), _MOST_AUDIT)
-    found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
-    table = Table(
-        name="audit",
-        title="Audit",
-        columns=_AUDIT,
-        rows=[_audited(one) for one in found],
-        empty="No entries yet. Every request, decision and change is recorded here.",
-        note=f"The newest {limit}; CSV and JSON hold more. `seasoned confirm audit verify` checks them.",
-    )
-    return answer(request, here, "audit.html", tables=(table,))
-
-
-def _audited(entry: AuditEntry) -> tuple[TableCell, ...]:
-    asked = entry.request_id
-    return (
-        TableCell(entry.seq),
-        time_cell(entry.at),
-        TableCell(entry.event, entry.event.replace("_", " ")),
-        TableCell(entry.actor),
-        TableCell(entry.via),
-        TableCell(asked, None if asked else "–", f"{PAGE.path}/{asked}" if asked else None),
-        TableCell(entry.hash, entry.hash[:12]),
-    )
 
 
 @router.get("/confirmations/{request_id}")
@@ -235,4 +194,4 @@ def _shown(book: Book, who: Credential, request_id: str) -> ShownRequest:
 @router.get("/changes")
 async def stream_changes(request: HTTPRequest, here: Here) -> Response:
     """Reports changes of requests; the page then reloads itself."""
-    return stream_signal(request, here, service_of(request).waiting.listen())
+    return event_stream(request, here)

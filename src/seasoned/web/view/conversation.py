@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import msgspec
-from markupsafe import Markup
 from msgspec.structs import asdict
 
 from seasoned.command.call_text import brief_of
 from seasoned.command.tool import Commit, commits_of
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.history.read import read_one
-from seasoned.insight.page.frame import policy
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.file_reader import FileReader
-from seasoned.scan.intent import opening_words
 from seasoned.session import Message, Session, SessionRef, ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.web.display import difference
-from seasoned.web.response import STATIC, template_of
 from seasoned.web.table import opening
 
 # Agents name the same arguments in their own ways; the form of a call tells that it is an edit.
@@ -33,14 +27,11 @@ _BEFORE = ("old_string", "old_str", "oldString", "oldText", "old_text")
 _AFTER = ("new_string", "new_str", "newString", "newText", "new_text")
 _WHOLE = ("content", "file_text", "contents")
 _PATH = ("file_path", "path", "filePath", "filename", "absolute_path")
-_PATCH = ("input", "patch", "patch_text", "patchText", "command", "cmd")
-_PATCH_BEGINS = "*** Begin Patch"
 _MOST_CHARS = 20_000
 _MOST_LINES = 400
 _MOST_EDITS = 20
 # Shorter ones are open at once.
 _OPEN_LINES = 24
-_KINDS = {"-": "went", "+": "came", " ": "stayed"}
 
 
 class ShownEdit(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,9 +55,6 @@ def edits_of(arguments: dict[str, Any], redactor: Redactor) -> tuple[ShownEdit, 
 
 def _edits(arguments: dict[str, Any], redactor: Redactor) -> Iterator[ShownEdit]:
     path = redactor.text(_first(arguments, _PATH) or "")
-    if (patch := _patch_in(arguments)) is not None:
-        yield from _patched(redactor.head(patch, _MOST_CHARS), is_cut=len(patch) > _MOST_CHARS)
-        return
     several = arguments.get("edits")
     for one in several if isinstance(several, list) else [arguments]:
         if not isinstance(one, dict):
@@ -88,45 +76,14 @@ def _edit(path: str, before: str, after: str, redactor: Redactor) -> ShownEdit:
         lines = [(kind, line) for kind, text in zip(("went", "came"), texts, strict=True) for line in text.splitlines()]
     else:
         lines = difference(*texts)
-    return _counted(path, lines, is_cut=max(len(before), len(after)) > _MOST_CHARS)
-
-
-def _counted(path: str, lines: list[tuple[str, str]], *, is_cut: bool) -> ShownEdit:
     kinds = [kind for kind, _ in lines]
     return ShownEdit(
         path=path,
         lines=lines[:_MOST_LINES],
         added=kinds.count("came"),
         removed=kinds.count("went"),
-        is_cut=is_cut or len(lines) > _MOST_LINES,
+        is_cut=max(len(before), len(after)) > _MOST_CHARS or len(lines) > _MOST_LINES,
     )
-
-
-def _patch_in(arguments: dict[str, Any]) -> str | None:
-    """The patch of `apply_patch`, alone or as the last word of a command."""
-    for name in _PATCH:
-        value = arguments.get(name)
-        text = value[-1] if isinstance(value, list) and value else value
-        if isinstance(text, str) and (at := text.find(_PATCH_BEGINS, 0, 400)) >= 0:
-            return text[at:]
-    return None
-
-
-def _patched(patch: str, *, is_cut: bool) -> Iterator[ShownEdit]:
-    path, lines = "", list[tuple[str, str]]()
-    for line in patch.splitlines()[1:]:
-        if line.startswith("*** "):
-            if path:
-                yield _counted(path, lines, is_cut=is_cut)
-            verb, _, name = line[4:].partition(": ")
-            # `Move to` belongs to the file before, `End Patch` to none.
-            path, lines = (name, []) if verb.endswith("File") else ("", [])
-            if verb == "Delete File":
-                path = f"{name} (deleted)"
-        elif path and line[:1] in _KINDS:
-            lines.append((_KINDS[line[0]], line[1:]))
-    if path:
-        yield _counted(path, lines, is_cut=is_cut)
 
 
 def _first(values: dict[str, Any], names: tuple[str, ...]) -> str | None:
@@ -140,13 +97,8 @@ TEXT_CHARS = 6_000
 RESULT_CHARS = 2_000
 # A text of millions of characters would freeze the browser even on a page for itself.
 WHOLE_CHARS = 300_000
-# Sessions can be large, and few people read at the same time.
-_KEPT = 4
-_JUDGED_KEPT = 5_000
-_HEAD = 1_000
 # A longer result is folded; of a failed call the end stays in sight, where programs say what went wrong.
 _LINES_SHOWN = 12
-_CHILD_CALLS = 30
 
 
 class ShownText(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,15 +127,13 @@ class ShownText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShownChild(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that another one started or that continues it, with the calls of a sub-agent in one line each."""
+    """A session that another one started or that continues it."""
 
     ref: str
     relation: str
     title: str
     calls: int
     failed: int
-    # The first calls, each as a row of the store.
-    lines: tuple[tuple[int, int, str, str, str], ...] = ()
 
 
 class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,7 +152,6 @@ class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
     message: int | None = None
     edits: tuple[ShownEdit, ...] = ()
     commits: tuple[Commit, ...] = ()
-    child: ShownChild | None = None
 
     @property
     def brief(self) -> str:
@@ -243,57 +192,41 @@ class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.calls) and not self.said.text and not self.is_synthetic and not self.thinking.text
 
 
-class Conversations:
-    """Sessions that were read lately; the next part of a long one is not read from its file again."""
+def find_conversation(row: StoredRow) -> Session | str:
+    """The session, read from its file, or a sentence that says why it cannot be read."""
+    if not row["path"]:
+        return "Its source file was forgotten."
+    path = Path(row["path"])
+    try:
+        # A database may change in its write-ahead log alone.
+        state = (*_state(path), *_state(Path(f"{path}-wal"), may_lack=True))
+        return _read(path, SessionRef(row["agent"], row["native_id"]), state)
+    except OSError:
+        return "Its source file is gone."
+    except SeasonedError as error:
+        return str(error)
 
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._read: OrderedDict[tuple[object, ...], Session] = OrderedDict()
-        self._judged: dict[tuple[str, str, bool], StoredRow] = {}
 
-    def find(self, row: StoredRow) -> Session | str:
-        """The session, or a sentence that says why it cannot be read."""
-        if not row["path"]:
-            return "Its source file was forgotten."
-        path, ref = Path(row["path"]), SessionRef(row["agent"], row["native_id"])
-        try:
-            # A database may change in its write-ahead log alone.
-            key = (str(path), *_state(path), *_state(Path(f"{path}-wal"), may_lack=True), ref)
-        except OSError:
-            return "Its source file is gone."
-        with self._lock:
-            if (known := self._read.get(key)) is not None:
-                self._read.move_to_end(key)
-                return known
-        try:
-            found = read_one(path, ref)
-        except SeasonedError as error:
-            return str(error)
-        with self._lock:
-            self._read[key] = found
-            while len(self._read) > _KEPT:
-                self._read.popitem(last=False)
-        return found
+# The next part of a long one is not read from its file again. Sessions can be large, and few people read at a time.
+@lru_cache(4)
+def _read(path: Path, ref: SessionRef, state: tuple[int, ...]) -> Session:
+    return read_one(path, ref)
 
-    def judged_since(self, session: Session, stored: Sequence[StoredRow], redactor: Redactor) -> list[StoredRow]:
-        """The stored calls, and those that were made or ended since the last scan; empty if there are none of these."""
-        known = {str(row["call_id"]): row for row in stored}
-        reader = FileReader(redactor)
-        is_fresh = False
-        rows: list[StoredRow] = []
-        for call in session.calls():
-            row = known.get(call.id)
-            if row is not None and (row["result"] is not None or call.result is None):
-                rows.append(row)
-            elif not call.synthetic:
-                is_fresh = True
-                key = (str(session.ref), call.id, call.result is None)
-                if key not in self._judged:
-                    self._judged[key] = {**asdict(reader.call_row(call, session.ref.agent)), "copy_of": None}
-                rows.append(self._judged[key])
-        for old in list(self._judged)[:-_JUDGED_KEPT]:
-            self._judged.pop(old, None)
-        return rows if is_fresh else []
+
+def judged_since(session: Session, stored: Sequence[StoredRow], redactor: Redactor) -> list[StoredRow]:
+    """The stored calls, and those that were made or ended since the last scan; empty if there are none of these."""
+    known = {str(row["call_id"]): row for row in stored}
+    reader = FileReader(redactor)
+    is_fresh = False
+    rows: list[StoredRow] = []
+    for call in session.calls():
+        row = known.get(call.id)
+        if row is not None and (row["result"] is not None or call.result is None):
+            rows.append(row)
+        elif not call.synthetic:
+            is_fresh = True
+            rows.append({**asdict(reader.call_row(call, session.ref.agent)), "copy_of": None})
+    return rows if is_fresh else []
 
 
 def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:
@@ -319,16 +252,9 @@ def turns(
     redactor: Redactor,
     *,
     first: int,
-    children: Sequence[ShownChild] = (),
-    most: int = MESSAGES_SHOWN,
-    chars: tuple[int, int] = (TEXT_CHARS, RESULT_CHARS),
 ) -> list[ShownMessage]:
-    """The messages from this index on, as many as a page shows; results are shown with their calls.
-
-    `chars`: how many characters of a text, and of a result.
-    """
+    """The messages from this index on, as many as a page shows; results are shown with their calls."""
     verdicts = {str(call["call_id"]): call for call in calls}
-    by_id = {one.ref.rpartition("/agent-")[2].rpartition(":")[2]: one for one in children}
     compactions = set(session.compactions)
     shown: list[ShownMessage] = []
     was_compacted = False
@@ -337,9 +263,9 @@ def turns(
         was_compacted = was_compacted or index in compactions
         if message.role == "tool" and message.answers is not None:
             continue
-        if len(shown) == most:
+        if len(shown) == MESSAGES_SHOWN:
             break
-        shown.append(_turn(index, message, verdicts, redactor, by_id, chars, follows_compaction=was_compacted))
+        shown.append(_turn(index, message, verdicts, redactor, follows_compaction=was_compacted))
         was_compacted = False
     return shown
 
@@ -349,8 +275,6 @@ def _turn(
     message: Message,
     verdicts: dict[str, StoredRow],
     redactor: Redactor,
-    children: dict[str, ShownChild],
-    chars: tuple[int, int],
     *,
     follows_compaction: bool,
 ) -> ShownMessage:
@@ -358,18 +282,16 @@ def _turn(
         index=index,
         role=message.role,
         time=message.time,
-        said=_cut(message.text, chars[0], redactor),
-        thinking=_cut(message.thinking, chars[0], redactor),
-        calls=tuple(_shown(call, verdicts.get(call.id), redactor, children, chars[1]) for call in message.calls),
+        said=_cut(message.text, TEXT_CHARS, redactor),
+        thinking=_cut(message.thinking, TEXT_CHARS, redactor),
+        calls=tuple(_shown(call, verdicts.get(call.id), redactor) for call in message.calls),
         is_synthetic=message.synthetic,
         is_summary=message.summary,
         follows_compaction=follows_compaction,
     )
 
 
-def _shown(
-    call: ToolCall, row: StoredRow | None, redactor: Redactor, children: dict[str, ShownChild], most: int
-) -> ShownCall:
+def _shown(call: ToolCall, row: StoredRow | None, redactor: Redactor) -> ShownCall:
     arguments = json.dumps(call.arguments, ensure_ascii=False, indent=2)
     return ShownCall(
         call_id=call.id,
@@ -377,7 +299,7 @@ def _shown(
         position=None if row is None else int(row["position"]),
         # The names of arguments tell what is secret, so what the store has redacted by them is shown where it is known.
         arguments=pretty(str(row["arguments"])) if row is not None else redactor.head(arguments, RESULT_CHARS),
-        result=None if call.result is None else _cut(call.result.text, most, redactor),
+        result=None if call.result is None else _cut(call.result.text, RESULT_CHARS, redactor),
         verdict="did not happen" if call.synthetic else "not judged" if row is None else str(row["verdict"]),
         reason="" if row is None else str(row["reason"]),
         counts_as="" if row is None else str(row["counts_as"]),
@@ -385,25 +307,12 @@ def _shown(
         message=call.message,
         edits=edits_of(call.arguments, redactor),
         commits=redacted_commits(call, redactor),
-        child=_child_of(call, children) if children else None,
     )
 
 
 def redacted_commits(call: ToolCall, redactor: Redactor) -> tuple[Commit, ...]:
     """The commits of a call, as they may be shown."""
     return tuple(Commit(one.id, redactor.text(one.branch), redactor.text(one.subject)) for one in commits_of(call))
-
-
-# Agents name the sub-agent in the result of the call that started it.
-_ID = re.compile(r"[0-9A-Za-z]{6,}(?:-[0-9A-Za-z]+)*")
-
-
-def _child_of(call: ToolCall, children: dict[str, ShownChild]) -> ShownChild | None:
-    """The session that a call started, where its result names it."""
-    if call.result is None or not call.arguments.keys() & {"prompt", "message"}:
-        return None
-    named = _ID.findall(call.result.text[:_HEAD] + " " + call.result.text[-_HEAD:])
-    return next((children[one.removeprefix("agent-")] for one in named if one.removeprefix("agent-") in children), None)
 
 
 def children_of(store: Store, row: StoredRow, most: int) -> list[ShownChild]:
@@ -416,17 +325,9 @@ def children_of(store: Store, row: StoredRow, most: int) -> list[ShownChild]:
             title=one["title"] or opening(store, one["id"]) or "",
             calls=one["calls"],
             failed=one["failed"],
-            lines=_call_lines(store, one["id"]) if one["relation"] == "subagent" else (),
         )
         for one in store.rows("page.children", asked)
     ]
-
-
-def _call_lines(store: Store, session_id: int) -> tuple[tuple[int, int, str, str, str], ...]:
-    rows = store.rows("page.first_calls", {"session_id": session_id, "limit": _CHILD_CALLS})
-    return tuple(
-        (one["position"], one["message"], one["tool"], one["verdict"], brief_of(one["arguments"])) for one in rows
-    )
 
 
 def stored_calls(calls: Sequence[StoredRow]) -> list[ShownCall]:
@@ -475,33 +376,3 @@ def _cut(text: str, most: int, redactor: Redactor) -> ShownText:
         # Redaction can shorten a text; with its length it would count as cut.
         return ShownText(text=redactor.text(text), length=0)
     return ShownText(text=redactor.head(text, most), length=len(text))
-
-
-# More than a page shows, as there is no second page to go to.
-_CHARS = (100_000, 20_000)
-_MOST_MESSAGES = 20_000
-_MOST_CHILDREN = 200
-
-
-def session_file(store: Store, row: DatabaseRow, found: Session | str, redactor: Redactor) -> str:
-    """The page of a session; where its source is gone (`found` says why), with what the store knows of its calls."""
-    calls = store.rows("page.calls", {"session_id": row["id"]})
-    children = children_of(store, row, _MOST_CHILDREN)
-    said, commits, title = [], list[tuple[ToolCall, Commit]](), row["title"] or row["native_id"]
-    if isinstance(found, Session):
-        said = turns(found, calls, redactor, first=0, children=children, most=_MOST_MESSAGES, chars=_CHARS)
-        commits = [(call, one) for call in found.calls() for one in redacted_commits(call, redactor)]
-        title = row["title"] or opening_words(found, redactor) or row["native_id"]
-    style = "\n".join(STATIC[name][0].read_text("utf-8") for name in ("page.css", "web.css"))
-    return template_of("session_file.html").render(
-        policy=policy((), style),
-        # Safe: the files of this project.
-        style=Markup(style),
-        row=row,
-        title=title,
-        turns=said,
-        gone="" if isinstance(found, Session) else found,
-        calls=[] if isinstance(found, Session) else stored_calls(calls),
-        commits=commits,
-        children=children,
-    )

@@ -17,8 +17,8 @@ from seasoned.insight.report import Report, Revision, revision
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import session_link, sessions_link
 from seasoned.web.history_store import HistoryStore, histories_of
-from seasoned.web.login import Here, Visitor
-from seasoned.web.response import HEADERS, Page, page_router
+from seasoned.web.login import Here
+from seasoned.web.response import Page, page_router
 from seasoned.web.table import Table, answer, choice_of, plot_table
 
 PAGE = Page("Insight", "insight")
@@ -40,22 +40,6 @@ class ReportPage(msgspec.Struct, frozen=True):
 @router.get("/insight")
 async def show(request: HTTPRequest, here: Here) -> Response:
     """Show the last report on all sessions."""
-    return await _page(request, here)
-
-
-@router.get("/insight/report.json")
-async def whole(request: HTTPRequest, here: Here) -> Response:
-    """Return the report as JSON, as the command line prints it with --json."""
-    chosen = await histories_of(request).read(lambda store: choice_of(store, request))
-    found = await _seen(request, await histories_of(request).read(revision), chosen.key)
-    if found.value is None:
-        return await _page(request, here)
-    report = msgspec.to_builtins(found.value.report)
-    data = {"schema": "seasoned/report/1", **report, "project": chosen.key}
-    return Response(msgspec.json.encode(data), media_type="application/json", headers=HEADERS)
-
-
-async def _page(request: HTTPRequest, here: Visitor) -> Response:
     now = await histories_of(request).read(revision)
     chosen = await histories_of(request).read(lambda store: choice_of(store, request))
     missing = [name for name in _NEEDED if find_spec(name) is None]
@@ -76,7 +60,6 @@ async def _page(request: HTTPRequest, here: Visitor) -> Response:
         parts=PARTS,
         links={name: chosen.link(link) for name, link in _LINKS.items()},
         project=chosen,
-        project_query=chosen.query,
         met=[] if shown is None else _met(shown.report),
     )
 

@@ -36,7 +36,7 @@ from seasoned.web.display import change_link, difference, project_link, session_
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Decider, Here, Visitor, decider, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect
-from seasoned.web.table import Column, RowId, Table, TableCell, answer, numbers, row_limit, time_cell
+from seasoned.web.table import PAGE_ROWS, Column, RowId, Table, TableCell, answer, numbers, time_cell
 
 PAGE = Page("Memory", "learned", is_rare=True)
 router = page_router()
@@ -189,8 +189,8 @@ async def show_skill(
 
 
 async def _page(request: HTTPRequest, here: Visitor, *, after: int | None) -> Response:
-    config, redactor, limit = service_of(request).config, redactor_of(request), row_limit(request)
-    shown = await histories_of(request).read(lambda store: _shown(store, config, redactor, after, limit))
+    config, redactor = service_of(request).config, redactor_of(request)
+    shown = await histories_of(request).read(lambda store: _shown(store, config, redactor, after))
     return answer(
         request,
         here,
@@ -237,7 +237,7 @@ async def _change_page(
     )
 
 
-def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, limit: int) -> LearnedPage:
+def _shown(store: Store, config: Config, redactor: Redactor, after: int | None) -> LearnedPage:
     # The oldest first, so that the newest change wins if an entry was written several times.
     wrote = {
         one.after: one
@@ -249,11 +249,11 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
     staged = changes(store, state="staged", limit=_MOST_WAITING)
     kept = kept_for_projects(store, config.home, staged)
     sections = tuple(_section(one, wrote, redactor) for one in kept if one.notes.entries or one.skills or one.problem)
-    every = changes(store, before=after, limit=limit + 1)
+    every = changes(store, before=after, limit=PAGE_ROWS + 1)
     counts: dict[str, int] = {}
     for row in store.rows("learned.counts"):
         counts[row["state"]] = counts.get(row["state"], 0) + row["changes"]
-    more = str(every[limit - 1].id) if len(every) > limit else None
+    more = str(every[PAGE_ROWS - 1].id) if len(every) > PAGE_ROWS else None
     return LearnedPage(
         notes,
         sections,
@@ -263,7 +263,7 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
             _skills_table(store, config, kept, redactor),
             _reviews_table(reviews(store, limit=_MOST_REVIEWS, now=time.time())),
             msgspec.structs.replace(
-                _changes_table(every[:limit], title="All changes"), after=more, has_previous=after is not None
+                _changes_table(every[:PAGE_ROWS], title="All changes"), after=more, has_previous=after is not None
             ),
         ),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -15,7 +15,6 @@ from seasoned.app.stores import live_sessions
 from seasoned.command.call_text import brief_of
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
-from seasoned.confirm.service.waiting import ChangeSignal
 from seasoned.errors import Denied, SeasonedError
 from seasoned.live import STREAK, LiveNews, RunningSession, RunningSessions
 from seasoned.web.history_store import histories_of
@@ -25,31 +24,46 @@ from seasoned.web.table import answer
 
 # Proxies close a connection on which nothing was sent for a while.
 _HEARTBEAT_SECONDS = 15.0
+# How soon an open page learns that a session went on.
+_LOOK_SECONDS = 0.3
 
 
-def stream_signal(request: Request, here: Visitor, listening: AbstractContextManager[ChangeSignal]) -> Response:
-    """A stream of `change` and `over` for as long as the page is open; `listening` holds the signal meanwhile."""
+def event_stream(
+    request: Request, here: Visitor, revision: Callable[[], int] | None = None, *, look_seconds: float = 15.0
+) -> Response:
+    """A stream of `change` and `over` for as long as the page is open.
+
+    Something changed when a request to confirm did, or when `revision`, looked at every so often, is another number.
+    """
     # The last one keeps nginx from holding events back in a buffer.
     headers = {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-accel-buffering": "no"}
-    return StreamingResponse(_change_events(request, here, listening), media_type="text/event-stream", headers=headers)
+    events = _change_events(request, here, revision or (lambda: 0), look_seconds)
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
 async def _change_events(
-    request: Request, here: Visitor, listening: AbstractContextManager[ChangeSignal]
+    request: Request, here: Visitor, revision: Callable[[], int], look_seconds: float
 ) -> AsyncIterator[bytes]:
-    with listening as signal:
+    with service_of(request).waiting.listen() as signal:
+        known = revision()
         # Something may have changed between the page and this stream, so the page reloads once at the start.
         yield b"retry: 1000\n\nevent: change\ndata: \n\n"
+        said_at = time.monotonic()
         while not signal.is_stopping:
-            is_changed = await signal.wait(_HEARTBEAT_SECONDS)
+            is_changed = await signal.wait(look_seconds)
             if signal.is_stopping:
                 return
+            before, known = known, revision()
+            is_changed = is_changed or before != known
+            if not is_changed and time.monotonic() - said_at < _HEARTBEAT_SECONDS:
+                continue
             try:
                 # A stream may be open for hours, and its reader may have been logged out meanwhile.
                 await visitor(request, here.visit.number)
             except Denied:
                 yield b"event: over\ndata: \n\n"
                 return
+            said_at = time.monotonic()
             yield b"event: change\ndata: \n\n" if is_changed else b": still here\n\n"
 
 
@@ -60,47 +74,25 @@ _FIRST_SECONDS = 1.5
 _AGAIN_SECONDS = 5.0
 
 
-class LiveListener:
-    """One open page: woken when something happens, or when its session continues."""
-
-    def __init__(self, session: str | None, signal: ChangeSignal) -> None:
-        self.session = session
-        self._signal = signal
-        self._loop = asyncio.get_running_loop()
-
-    def wake(self) -> None:
-        """Called by the thread that follows."""
-        # The server may have stopped meanwhile.
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._signal.set)
-
-
 class LiveHub:
-    """Follows running sessions in one thread for all open pages."""
+    """Follows running sessions in one thread, as long as a page asks for them."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._lock = threading.Lock()
-        self._listeners: set[LiveListener] = set()
         self._stop: threading.Event | None = None
         self._live: RunningSessions | None = None
-        self._looked_at = 0.0
+        self._asked_at = 0.0
+        # How often each session went on, and how often anything happened.
+        self._news: Counter[str] = Counter()
+        self._changes = 0
         # Why nothing can be followed.
         self.problem = ""
 
-    @contextmanager
-    def listen(self, session: str | None, signal: ChangeSignal) -> Iterator[None]:
-        """Set the signal whenever something happens in a session, or in this one, for as long as the block lasts."""
-        listener = LiveListener(session, signal)
-        with self._lock:
-            self._listeners.add(listener)
+    def revision(self, session: str) -> int:
+        """Another number whenever this session went on; without one, whenever anything happened."""
         self._start()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._listeners.discard(listener)
-                self._looked_at = time.monotonic()
+        return self._news[session] if session else self._changes
 
     async def running(self) -> list[RunningSession] | None:
         """The running sessions; None while they are read for the first time."""
@@ -121,60 +113,39 @@ class LiveHub:
         with self._lock:
             if self._stop is not None:
                 self._stop.set()
+                # What was read is dropped, and the next page begins again.
+                self._stop, self._live = None, None
 
     def _start(self) -> None:
         with self._lock:
-            self._looked_at = time.monotonic()
-            if self._stop is not None:
-                return
-            self._stop = threading.Event()
-            threading.Thread(target=self._follow, args=(self._stop,), name="seasoned-live", daemon=True).start()
+            self._asked_at = time.monotonic()
+            if self._stop is None:
+                self._stop = threading.Event()
+                threading.Thread(target=self._follow, args=(self._stop,), name="seasoned-live", daemon=True).start()
 
     def _follow(self, stop: threading.Event) -> None:
-        try:
-            while not stop.is_set():
-                try:
-                    self._follow_until(stop)
-                # watchfiles gives up with a RuntimeError.
-                except (SeasonedError, OSError, RuntimeError) as error:
-                    # Open pages rely on this thread: they show the problem, and it tries again.
-                    self.problem, self._live = str(error), None
-                    self._wake(None)
-                    if not self._is_alone():
-                        stop.wait(_AGAIN_SECONDS)
-        finally:
-            with self._lock:
-                if self._stop is stop:
-                    self._stop, self._live = None, None
+        while not stop.is_set():
+            try:
+                live = live_sessions(self._config)
+                for news in live.follow(stop):
+                    self._take(live, news)
+                    self._stop_if_idle()
+            # watchfiles gives up with a RuntimeError.
+            except (SeasonedError, OSError, RuntimeError) as error:
+                # Open pages rely on this thread: they show the problem, and it tries again.
+                self.problem, self._live = str(error), None
+                self._changes += 1
+                stop.wait(_AGAIN_SECONDS)
+                self._stop_if_idle()
 
-    def _follow_until(self, stop: threading.Event) -> None:
-        """Follow until no page is open."""
-        live = live_sessions(self._config)
-        for news in live.follow(stop):
-            if self._live is not live:
-                self._live, self.problem = live, ""
-                self._wake(None)
-            elif news:
-                self._wake(news)
-            if self._is_alone():
-                break
+    def _stop_if_idle(self) -> None:
+        if time.monotonic() - self._asked_at > _LINGER_SECONDS:
+            self.stop()
 
-    def _is_alone(self) -> bool:
-        with self._lock:
-            is_alone = not self._listeners and time.monotonic() - self._looked_at > _LINGER_SECONDS
-            if is_alone and self._stop is not None:
-                # This thread is about to end, and the next page starts another. Dropping what was read frees memory.
-                self._stop.set()
-                self._stop, self._live = None, None
-            return is_alone
-
-    def _wake(self, news: list[LiveNews] | None) -> None:
-        changed = None if news is None else {one.session.ref for one in news}
-        with self._lock:
-            listeners = list(self._listeners)
-        for listener in listeners:
-            if changed is None or listener.session is None or listener.session in changed:
-                listener.wake()
+    def _take(self, live: RunningSessions, news: list[LiveNews]) -> None:
+        self._changes += bool(news) or self._live is not live
+        self._live, self.problem = live, ""
+        self._news.update(one.session.ref for one in news)
 
 
 def live_of(request: Request) -> LiveHub:
@@ -213,11 +184,5 @@ async def show(request: Request, here: Here) -> Response:
 @router.get("/live/changes")
 async def stream(request: Request, here: Here, session: str = "") -> Response:
     """Tell the page when a running session continues; it then asks for what is new."""
-    return stream_signal(request, here, _listening(request, session))
-
-
-@contextmanager
-def _listening(request: Request, session: str) -> Iterator[ChangeSignal]:
-    # The signal of the service also ends when the server stops.
-    with service_of(request).waiting.listen() as signal, live_of(request).listen(session or None, signal):
-        yield signal
+    hub = live_of(request)
+    return event_stream(request, here, lambda: hub.revision(session), look_seconds=_LOOK_SECONDS)

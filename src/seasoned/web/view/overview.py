@@ -21,8 +21,6 @@ from seasoned.insight.report import revision
 from seasoned.insight.trials import DaySums, Figure, over_time
 from seasoned.lesson.advice import MOST
 from seasoned.lesson.lesson import Lesson
-from seasoned.lesson.storage import LastLearned, last_learned
-from seasoned.stats.interval import Estimate
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import ProjectRow, list_projects
 from seasoned.text import dollars, plural
@@ -37,7 +35,7 @@ from seasoned.web.display import (
 from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, choice_of, cost_cell, figure, numbers, rate_cell
+from seasoned.web.table import Column, Table, TableCell, answer, choice_of, figure
 from seasoned.web.view.advice import FoundAdvice, advice_for
 from seasoned.web.view.projects import mistake_table, project_table
 from seasoned.web.view.sessions import day_start, newest_sessions
@@ -45,28 +43,8 @@ from seasoned.web.view.sessions import day_start, newest_sessions
 PAGE = Page("Overview", "overview")
 router = page_router()
 _MISTAKES = 8
-_TOOLS = 8
 _PROJECTS = 6
 # Among how many failures of an error its repair is searched: the page must stay quick.
-_SUMMED = ("sessions", "messages", "calls", "ok", "failed", "unclear", "left_out", "priced", "cost_micro_usd")
-_TOOL_COLUMNS = (
-    Column("tool", "Tool"),
-    *numbers(calls="Calls", failed="Failed", rate="Error rate", sessions="Sessions"),
-)
-_AGENT_COLUMNS = (
-    Column("agent", "Agent"),
-    *numbers(
-        sessions="Sessions",
-        calls="Calls",
-        failed="Failed",
-        rate="Error rate",
-        unclear="Unclear",
-        left_out="Left out",
-        cost="Cost",
-    ),
-    Column("last", "Last", no_wrap=True),
-    Column("learned", "Last learned from", no_wrap=True),
-)
 
 
 class OverviewSums(msgspec.Struct, frozen=True):
@@ -74,7 +52,6 @@ class OverviewSums(msgspec.Struct, frozen=True):
 
     days: Sequence[DatabaseRow]
     mistakes: Table
-    tools: Table
 
 
 @router.get("/overview")
@@ -92,19 +69,16 @@ async def show(request: Request, here: Here) -> Response:
     )
     sums = look.value
     assert sums is not None  # the page waits for it
-    agents = _by_agent(sums.days)
     found = await advice_for(request)
 
     def ask(store: Store) -> dict[str, Any]:
         counts = _changes(store)
         return {
-            "figures": _figures(agents, DaySums(sums.days).rate(), store.row("usage.known")),
+            "figures": _figures(sums.days, store.row("usage.known")),
             "did": [*_did(store, counts.get("kept", 0)), *_used(found)],
             "tables": (
                 _projects(list_projects(store)[:_PROJECTS], found),
                 sums.mistakes,
-                sums.tools,
-                _agents(agents, {one.agent: one for one in last_learned(store)}),
                 newest_sessions(store),
             ),
             "learned": counts.get("staged", 0),
@@ -116,7 +90,7 @@ async def show(request: Request, here: Here) -> Response:
         here,
         "overview.html",
         plots=(_plot(over_time(sums.days)),),
-        is_empty=not agents,
+        is_empty=not sums.days,
         found=found,
         most=MOST,
         is_connected=any(is_connected(agent, home=service.config.home) for agent in AGENTS),
@@ -133,7 +107,7 @@ async def show(request: Request, here: Here) -> Response:
 
 def _sums(histories: HistoryStore, _: TellProgress, __: str | None) -> OverviewSums:
     with histories.open() as store:
-        return OverviewSums(store.rows("page.days"), _mistakes(store), _tools(store))
+        return OverviewSums(store.rows("page.days"), _mistakes(store))
 
 
 def _changes(store: Store) -> dict[str, int]:
@@ -163,19 +137,9 @@ def _went_wrong(store: Store, now: float) -> list[dict[str, str]]:
     return found
 
 
-def _by_agent(days: Sequence[DatabaseRow]) -> list[dict[str, Any]]:
-    """The totals of each agent, those with most calls first."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in days:
-        total = found.setdefault(row["agent"], {"agent": row["agent"], "last": "", **dict.fromkeys(_SUMMED, 0)})
-        for name in _SUMMED:
-            total[name] += row[name]
-        total["last"] = max(total["last"], row["day"])
-    return sorted(found.values(), key=lambda total: (-total["calls"], total["agent"]))
-
-
-def _figures(agents: list[dict[str, Any]], rate: Estimate, known: DatabaseRow | None) -> list[dict[str, Any]]:
-    total = {name: sum(row[name] for row in agents) for name in ("sessions", "messages", "calls", "failed", "unclear")}
+def _figures(days: Sequence[DatabaseRow], known: DatabaseRow | None) -> list[dict[str, Any]]:
+    total = {name: sum(row[name] for row in days) for name in ("sessions", "messages", "calls", "failed", "unclear")}
+    rate = DaySums(days).rate()
     priced, cost = (known["sessions"], known["usd"]) if known is not None else (0, None)
     shown = "–" if rate.value is None else f"{100 * rate.value:.1f} %"
     between = rate.reason or "" if rate.interval is None else f"between {rate_between(rate)}"
@@ -183,7 +147,7 @@ def _figures(agents: list[dict[str, Any]], rate: Estimate, known: DatabaseRow | 
     failures = sessions_link(outcome="failures", sort="-failed")
     return [
         figure("Sessions", number(total["sessions"]), f"{number(total['messages'])} messages", "sessions"),
-        figure("Calls", number(total["calls"]), f"{number(total['unclear'])} unclear", "overview#table-agents"),
+        figure("Calls", number(total["calls"]), f"{number(total['unclear'])} unclear", "insight"),
         figure("Failed calls", number(total["failed"]), href=failures),
         figure("Error rate", shown, between, "insight"),
         figure("Cost", dollars(cost), known_of, "usage"),
@@ -264,58 +228,3 @@ def _mistakes(store: Store) -> Table:
     repairs = [msgspec.json.decode(row["content"], type=Lesson) for row in store.rows("lesson.everywhere")]
     costly = sorted((one for one in repairs if one.among > 1), key=lambda one: -one.cost.calls)[:_MISTAKES]
     return mistake_table(store, [repair_entry(one) for one in costly])
-
-
-def _tools(store: Store) -> Table:
-    rows = [
-        (
-            TableCell(row["tool"], href=sessions_link(tool=row["tool"])),
-            TableCell(row["calls"], href=sessions_link(tool=row["tool"], sort="-calls")),
-            TableCell(row["failed"], href=sessions_link(tool=row["tool"], outcome="failures")),
-            rate_cell(row["failed"], row["ok"] + row["failed"]),
-            TableCell(row["sessions"], href=sessions_link(tool=row["tool"])),
-        )
-        for row in store.rows("call.by_tool", {"limit": _TOOLS})
-    ]
-    return Table(
-        name="tools",
-        title="Tools whose calls fail most often",
-        columns=_TOOL_COLUMNS,
-        rows=rows,
-        empty="No calls yet: `seasoned scan` reads the histories that your agents keep.",
-    )
-
-
-def _agents(agents: list[dict[str, Any]], learned: dict[str, LastLearned]) -> Table:
-    rows = [
-        (
-            TableCell(row["agent"], href=sessions_link(agent=row["agent"])),
-            TableCell(row["sessions"], href=sessions_link(agent=row["agent"])),
-            TableCell(row["calls"], href=sessions_link(agent=row["agent"], sort="-calls")),
-            TableCell(row["failed"], href=sessions_link(agent=row["agent"], outcome="failures")),
-            rate_cell(row["failed"], row["ok"] + row["failed"]),
-            TableCell(row["unclear"], href=sessions_link(agent=row["agent"])),
-            TableCell(row["left_out"], href=sessions_link(agent=row["agent"])),
-            cost_cell(
-                row["cost_micro_usd"] / 1e6 if row["priced"] else None,
-                sessions_link(agent=row["agent"], sort="-cost"),
-                unknown="–",
-            ),
-            TableCell(row["last"] or None, row["last"] or "–"),
-            _learned(learned.get(row["agent"])),
-        )
-        for row in agents
-    ]
-    return Table(
-        name="agents",
-        title="Agents",
-        columns=_AGENT_COLUMNS,
-        rows=rows,
-        empty="No sessions yet: `seasoned scan` reads the histories that your agents keep.",
-        note="Error rate = failed / (ok + failed). Calls that were declined, cancelled or interrupted, and trivial"
-        " tools, are left out. Last learned from: when the newest session that was learned from was read.",
-    )
-
-
-def _learned(last: LastLearned | None) -> TableCell:
-    return TableCell(None, "–") if last is None else TableCell(last.at, day_and_time(last.at))

@@ -32,6 +32,7 @@ from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect, with_query
 from seasoned.web.table import (
+    PAGE_ROWS,
     Column,
     Table,
     TableCell,
@@ -40,7 +41,6 @@ from seasoned.web.table import (
     figure,
     numbers,
     rate_cell,
-    row_limit,
     row_offset,
     session_cell,
 )
@@ -184,10 +184,10 @@ def _without(store: Store) -> int:
 
 
 def _list(request: HTTPRequest, projects: Sequence[ProjectRow]) -> Table:
-    first, limit = row_offset(request.query_params.get("after")), row_limit(request)
+    first = row_offset(request.query_params.get("after"))
     return project_table(
-        projects[first : first + limit],
-        after=str(first + limit) if len(projects) > first + limit else None,
+        projects[first : first + PAGE_ROWS],
+        after=str(first + PAGE_ROWS) if len(projects) > first + PAGE_ROWS else None,
         has_previous=first > 0,
     )
 

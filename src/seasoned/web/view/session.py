@@ -37,14 +37,15 @@ from seasoned.web.display import day_and_time, percent, project_link, session_li
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import PageRoute, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, figure, opening, row_limit
+from seasoned.web.table import PAGE_ROWS, Column, Table, TableCell, answer, figure, opening, row_offset
 from seasoned.web.view.conversation import (
-    Conversations,
     ShownCall,
     ShownChild,
     ShownMessage,
     StoredRow,
     children_of,
+    find_conversation,
+    judged_since,
     last_page,
     redacted_commits,
     stored_calls,
@@ -108,16 +109,17 @@ class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @router.get("/sessions/{ref:path}")
-async def show(request: Request, here: Here, ref: str, at: str = "", show: str = "", whole: str = "") -> Response:
+async def show(
+    request: Request, here: Here, ref: str, at: str = "", show: str = "", whole: str = "", after: str | None = None
+) -> Response:
     """The session; `at` is the message that it begins with, `whole` a text that was cut."""
     redactor = service_of(request).secrecy.redactor()
-    conversations = _conversations(request)
     # An address that was typed wrong shows the beginning instead of an error.
     first = -1 if at == "end" else int(at) if at.isascii() and at.isdecimal() and len(at) < 10 else 0
     if whole:
 
         def look_whole(store: Store) -> tuple[str, Any]:
-            found = conversations.find(_row(store, ref))
+            found = find_conversation(_row(store, ref))
             if not isinstance(found, Session):
                 raise NotFound(found)
             return whole_text(found, whole, redactor)
@@ -128,10 +130,10 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
     def look(store: Store) -> tuple[SessionPage, Session | str]:
         row: StoredRow = _row(store, ref)
         calls: Sequence[StoredRow] = store.rows("page.calls", {"session_id": row["id"]})
-        found = conversations.find(row)
-        if isinstance(found, Session) and (fresh := conversations.judged_since(found, calls, redactor)):
+        found = find_conversation(row)
+        if isinstance(found, Session) and (fresh := judged_since(found, calls, redactor)):
             calls, row = fresh, _counted_again(row, found, fresh)
-        return _shown(store, row, calls, found, redactor, first, show, row_limit(request)), found
+        return _shown(store, row, calls, found, redactor, first, show, row_offset(after)), found
 
     try:
         shown, found = await histories_of(request).read(look)
@@ -170,7 +172,7 @@ async def make_template(request: Request, here: Here) -> Response:
     def make(store: Store) -> str:
         row = _row(store, form.get("session", ""))
         ref = f"{row['agent']}:{row['native_id']}"
-        templates.create(store, ref, name=name, redactor=redactor, now=service.clock())
+        templates.create(store, ref, name=name, redactor=redactor)
         return f"{project_link(row['project'])}#table-examples" if row["project"] else session_link(ref)
 
     page = await histories_of(request).read(make)
@@ -182,10 +184,9 @@ async def review(request: Request, here: Here) -> Response:
     """Review the session with a model, in the background."""
     form = await read_change(request, here)
     ref = form.get("session", "")
-    conversations = _conversations(request)
 
     def look(store: Store) -> Session:
-        found = conversations.find(_row(store, ref))
+        found = find_conversation(_row(store, ref))
         if not isinstance(found, Session):
             raise NotFound(f"It cannot be reviewed. {found}")
         return found
@@ -221,14 +222,6 @@ def _is_live(path: str | None) -> bool:
         return False
 
 
-def _conversations(request: Request) -> Conversations:
-    state = request.app.state
-    if not hasattr(state, "conversations"):
-        state.conversations = Conversations()
-    found: Conversations = state.conversations
-    return found
-
-
 def _row(store: Store, ref: str) -> DatabaseRow:
     agent, _, native_id = ref.partition(":")
     found = store.row("page.ref", {"agent": agent, "native_id": native_id})
@@ -246,7 +239,7 @@ def _shown(
     redactor: Any,
     first: int,
     only: str,
-    limit: int,
+    begin: int,
 ) -> SessionPage:
     ref = f"{row['agent']}:{row['native_id']}"
     # Calls that were copied from an earlier session count there.
@@ -257,7 +250,7 @@ def _shown(
     commits: list[tuple[ToolCall, Commit]] = []
     if isinstance(found, Session):
         first = last_page(found) if first < 0 else first
-        said = turns(found, calls, redactor, first=first, children=children)
+        said = turns(found, calls, redactor, first=first)
         commits = [(call, one) for call in found.calls() for one in redacted_commits(call, redactor)][:_COMMITS]
         last = len(found.messages)
         end = said[-1].index + 1 if said else last
@@ -281,7 +274,7 @@ def _shown(
         first=first,
         following=following if isinstance(found, Session) else first + 100 if len(calls) > first + 100 else None,
         last=last if isinstance(found, Session) else len(calls),
-        tables=(_call_table(ref, own, only, limit),),
+        tables=(_call_table(ref, own, only, begin),),
     )
 
 
@@ -322,7 +315,7 @@ def _marks(calls: Sequence[StoredRow]) -> list[tuple[str, str]]:
     return marks
 
 
-def _call_table(ref: str, calls: Sequence[StoredRow], only: str, limit: int) -> Table:
+def _call_table(ref: str, calls: Sequence[StoredRow], only: str, begin: int) -> Table:
     wanted = [call for call in calls if only not in ("failed", "unclear") or call["counts_as"] == only]
     rows = [
         (
@@ -332,8 +325,15 @@ def _call_table(ref: str, calls: Sequence[StoredRow], only: str, limit: int) -> 
             TableCell(call["counts_as"], href=f"{session_link(ref)}?show={quote(call['counts_as'])}#table-calls"),
             TableCell(call["reason"]),
         )
-        for call in wanted[:limit]
+        for call in wanted[begin : begin + PAGE_ROWS]
     ]
-    note = f"The first {limit} of {len(wanted)}: the files hold all." if len(wanted) > limit else ""
     empty = "No calls of this kind." if calls else "No calls in this session."
-    return Table(name="calls", title="Calls", columns=_CALL_COLUMNS, rows=rows, empty=empty, note=note)
+    return Table(
+        name="calls",
+        title="Calls",
+        columns=_CALL_COLUMNS,
+        rows=rows,
+        empty=empty,
+        after=str(begin + PAGE_ROWS) if len(wanted) > begin + PAGE_ROWS else None,
+        has_previous=begin > 0,
+    )

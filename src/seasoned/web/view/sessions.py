@@ -21,7 +21,7 @@ from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router
 from seasoned.web.table import (
-    FILE_ROWS,
+    PAGE_ROWS,
     Column,
     ProjectChoice,
     Table,
@@ -31,7 +31,6 @@ from seasoned.web.table import (
     cursor_place,
     name_cell,
     rate_cell,
-    row_limit,
     sort_order,
 )
 from seasoned.web.view import session
@@ -52,13 +51,13 @@ TASK_TYPES = ("code", "file", "research", "mixed")
 COLUMNS = (
     Column("session", "Session"),
     Column("agent", "Agent", no_wrap=True),
-    Column("at", "When", no_wrap=True, can_sort=True, can_reverse=False),
+    Column("at", "When", no_wrap=True, can_sort=True),
     Column("task_type", "Task"),
-    Column("messages", "Messages", is_number=True, can_sort=True, can_reverse=False),
-    Column("calls", "Calls", is_number=True, can_sort=True, can_reverse=False),
-    Column("failed", "Failed", is_number=True, can_sort=True, can_reverse=False),
-    Column("rate", "Error rate", is_number=True, can_sort=True, can_reverse=False),
-    Column("cost", "Cost", is_number=True, can_sort=True, can_reverse=False),
+    Column("messages", "Messages", is_number=True, can_sort=True),
+    Column("calls", "Calls", is_number=True, can_sort=True),
+    Column("failed", "Failed", is_number=True, can_sort=True),
+    Column("rate", "Error rate", is_number=True, can_sort=True),
+    Column("cost", "Cost", is_number=True, can_sort=True),
 )
 _LONGEST_SEARCH = 200
 
@@ -88,15 +87,13 @@ async def show(request: Request, here: Here) -> Response:
     wanted = SessionFilter(
         **{name: asked.get(name, "").strip()[:_LONGEST_SEARCH] for name in SessionFilter.__struct_fields__}
     )
-    sort = sort_order(request, COLUMNS, "-at")[0]
-    limit = row_limit(request)
-    given = params(wanted, sort, asked.get("after"), limit)
+    sort = sort_order(request, COLUMNS, "at")
+    given = params(wanted, sort, asked.get("after"), PAGE_ROWS)
 
     def look(store: Store) -> tuple[Table, list[str], ProjectChoice]:
         chosen = choice_of(store, request)
         rows = store.rows("page.sessions", {**given, "project": chosen.key})
-        names = store if limit < FILE_ROWS else None
-        found = _table(rows, wanted, sort, limit, names, has_previous=asked.get("after") is not None)
+        found = _table(rows, wanted, sort, store, has_previous=asked.get("after") is not None)
         agents = [row["agent"] for row in store.rows("page.agents")]
         return found, agents, chosen
 
@@ -149,11 +146,9 @@ def day_start(text: str) -> float:
         raise UsageError(f"A day is written as {date.min + timedelta(days=737_000)}, not {text[:40]!r}.") from error
 
 
-def _table(
-    rows: list[Any], wanted: SessionFilter, sort: str, limit: int, store: Store | None, *, has_previous: bool
-) -> Table:
-    shown = rows[:limit]
-    after = f"{float(shown[-1][sort])!r}_{shown[-1]['id']}" if len(rows) > limit else None
+def _table(rows: list[Any], wanted: SessionFilter, sort: str, store: Store, *, has_previous: bool) -> Table:
+    shown = rows[:PAGE_ROWS]
+    after = f"{float(shown[-1][sort])!r}_{shown[-1]['id']}" if len(rows) > PAGE_ROWS else None
     empty = "No sessions match. Remove a word or a filter."
     if wanted.is_all:
         empty = (
@@ -171,8 +166,8 @@ def _table(
     )
 
 
-def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
-    """One session in a list. With a store, a session without a title is named by its first request."""
+def line(row: DatabaseRow, store: Store) -> tuple[TableCell, ...]:
+    """One session in a list."""
     name = name_cell(row, store)
     link = name.href
     counted = row["ok"] + row["failed"]
@@ -225,7 +220,6 @@ async def show_search(request: Request, here: Here) -> Response:
     if asked["verdict"] and asked["verdict"] not in VERDICTS:
         raise UsageError(f"A verdict is one of {', '.join(VERDICTS)}.")
     after = request.query_params.get("after")
-    limit = row_limit(request)
 
     def look(store: Store) -> tuple[SearchAnswer | None, list[str], ProjectChoice, list[TableCell], str]:
         chosen = choice_of(store, request)
@@ -234,7 +228,7 @@ async def show_search(request: Request, here: Here) -> Response:
         wanted = _filter(asked, chosen.key)
         before = None if after is None else cursor_place(after)[1]
         try:
-            found = search(store, asked["q"], wanted, limit=min(limit, 200), before=before) if asked["q"] else None
+            found = search(store, asked["q"], wanted, limit=PAGE_ROWS, before=before) if asked["q"] else None
         except UsageError as error:
             return None, agents, chosen, [], str(error)
         names = [name_cell(hit.session, store) for hit in found.hits] if found else []

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
-from urllib.parse import urlencode
 
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
@@ -20,26 +18,22 @@ from seasoned.gateway.history_usage import HistoryGroup, HistoryTotal, history_t
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import number, plural
-from seasoned.store import Store
 from seasoned.store.project import refs_in
 from seasoned.text import dollars
-from seasoned.web.display import moment, session_link, sessions_link
+from seasoned.web.display import sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router
 from seasoned.web.table import (
-    FILE_ROWS,
+    PAGE_ROWS,
     Column,
     Table,
     TableCell,
     answer,
     choice_of,
     cost_cell,
-    cursor_place,
     figure,
-    name_cell,
     numbers,
-    row_limit,
     row_offset,
     time_cell,
 )
@@ -114,7 +108,8 @@ def _bars(rows: Sequence[dict[str, Any]], labels: str) -> charts.Spec:
 
 PAGE = Page("Usage", "usage")
 router = page_router()
-BY = ("day", "project", "model", "agent", "session", "block", "key")
+# What single sessions cost is in the list of sessions.
+BY = ("day", "project", "model", "agent", "block", "key")
 DAYS = {"7": 7, "30": 30, "90": 90, "all": None}
 _FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
 _TOKENS = tuple(Column(f"{name}_tokens", name.replace("_", " "), is_number=True) for name in _FIGURES)
@@ -128,13 +123,6 @@ _GATEWAY = (
 _RECORDED = numbers(
     sessions="sessions", input_tokens="prompts", output_tokens="output", cost_usd="cost", unpriced="without a price"
 )
-_SESSIONS = (
-    Column("session", "session"),
-    Column("model", "model"),
-    *_TOKENS,
-    Column("cost_usd", "cost", is_number=True),
-    Column("last_at", "last", no_wrap=True),
-)
 _NO_REQUESTS = "No requests went through the gateway yet. Set an agent's base URL to `/v1` of this address."
 _OWN_NOTE = (
     "Tokens as the agents recorded them. The cost is what the agent recorded, else an estimate by the published prices "
@@ -147,13 +135,14 @@ _NO_SESSIONS = "No sessions yet, or none in this time: choose a longer one, or r
 async def show(
     request: HTTPRequest, here: Here, by: str = "day", days: str = "30", after: str | None = None
 ) -> Response:
-    """Show tokens and cost by day, model, session or key."""
+    """Show tokens and cost by day, project, model, agent or key."""
     if by not in BY or days not in DAYS:
         raise UsageError(f"Usage is shown by {', '.join(BY)}, of the last {', '.join(DAYS)} days.")
     # A request names no project and no agent; what went through the gateway is then shown by day.
     passed: GroupBy = by if by in GROUPINGS else "day"
+    # Only the gateway knows keys; histories are shown by agent instead.
+    own_by: HistoryGroup = "agent" if by == "key" else by  # type: ignore[assignment]
     since = first_moment(DAYS[days])
-    limit = row_limit(request)
     histories = histories_of(request)
     chosen, prices = await histories.read(lambda store: (choice_of(store, request), price_source(store)))
     key = chosen.key
@@ -162,15 +151,15 @@ async def show(
     through, own_days, own = await asyncio.gather(
         asyncio.to_thread(gateway_usage, config, passed, since=since, only=only),
         histories.read(lambda store: history_totals(store, "day", since=since, project=key)),
-        histories.read(lambda store: _recorded(store, by, since, after, limit, key)),
+        histories.read(lambda store: history_totals(store, own_by, since=since, project=key)),
     )
     return answer(
         request,
         here,
         "usage.html",
         tables=(
-            chosen.within(_gateway_table(passed, through, limit)),
-            chosen.within(own),
+            chosen.within(_gateway_table(passed, through)),
+            chosen.within(_recorded_table(own_by, own, after)),
         ),
         plots=usage_plots(own_days),
         figures=_figures(through, own_days, days),
@@ -183,16 +172,7 @@ async def show(
     )
 
 
-def _recorded(store: Store, by: str, since: float, after: str | None, limit: int, project: str | None) -> Table:
-    """What agents recorded."""
-    if by == "session":
-        return _by_session(store, since, after, limit, project)
-    # Only the gateway knows keys; histories are shown by agent instead.
-    name: HistoryGroup = "agent" if by == "key" else by  # type: ignore[assignment]
-    return _recorded_table(name, history_totals(store, name, since=since, project=project), after, limit)
-
-
-def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Table:
+def _gateway_table(by: GroupBy, found: Sequence[UsageTotal]) -> Table:
     rows = [
         (
             _name_cell(by, one.name),
@@ -202,9 +182,11 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Tabl
             TableCell(one.unpriced),
             time_cell(one.last_at),
         )
-        for one in found[:limit]
+        for one in found[:PAGE_ROWS]
     ]
-    more = f" The first {limit} of {number(len(found))} are shown; the files hold more." if len(found) > limit else ""
+    more = ""
+    if len(found) > PAGE_ROWS:
+        more = f" The first {PAGE_ROWS} of {number(len(found))} are shown; `seasoned usage --by {by}` prints all."
     return Table(
         name="gateway",
         title=f"Through the gateway, by {by}",
@@ -229,12 +211,10 @@ def _made_of(by: GroupBy, name: str | None) -> str | None:
     """The sessions that a figure is made of."""
     if name is None or by == "key":
         return None
-    if by == "session":
-        return session_link(name)
     return sessions_link(since=name, until=name) if by == "day" else sessions_link(q=name)
 
 
-def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None, limit: int) -> Table:
+def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -> Table:
     first = row_offset(after)
     cells = [
         (
@@ -246,7 +226,7 @@ def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None, l
             cost_cell(one.cost_usd, link),
             TableCell(one.unpriced),
         )
-        for one in parts[first : first + limit]
+        for one in parts[first : first + PAGE_ROWS]
         for link in [_own_link(by, one.name)]
     ]
     return Table(
@@ -256,7 +236,7 @@ def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None, l
         rows=cells,
         empty=_NO_SESSIONS,
         note=_OWN_NOTE,
-        after=str(first + limit) if len(parts) > first + limit else None,
+        after=str(first + PAGE_ROWS) if len(parts) > first + PAGE_ROWS else None,
         has_previous=first > 0,
     )
 
@@ -267,44 +247,10 @@ def _own_link(by: str, name: str | None) -> str | None:
     if by == "day":
         return sessions_link(since=name, until=name)
     if by == "project":
-        return f"usage?{urlencode({'project': name, 'by': 'session'})}"
+        return sessions_link(project=name, sort="-cost")
     if by == "block":
         return None
     return sessions_link(agent=name) if by == "agent" else sessions_link(q=name)
-
-
-def _by_session(store: Store, since: float, after: str | None, limit: int, project: str | None) -> Table:
-    # The most expensive sessions come first, so the first page begins above every row.
-    cost, last = (math.inf, 2**62) if after is None else cursor_place(after)
-    params = {"since": since, "cost": cost, "id": last, "project": project, "limit": limit + 1}
-    rows = store.rows("usage.recorded_by_session", params)
-    shown = rows[:limit]
-    cells = [
-        (
-            # A file has thousands of rows, and each name would take a query.
-            name := name_cell(row, store if limit < FILE_ROWS else None),
-            TableCell(row["model"], shown=row["model"] or "unknown"),
-            *[TableCell(row[f"{each}_tokens"]) for each in _FIGURES],
-            TableCell(cost, shown=_cost_of(cost, row["is_estimate"]), href=name.href),
-            TableCell(row["at"] or None, shown=moment(row["at"]) if row["at"] else "unknown"),
-        )
-        for row in shown
-        for cost in [row["cost"] if row["cost"] >= 0 else None]
-    ]
-    return Table(
-        name="recorded",
-        title="Read from histories, by session",
-        columns=_SESSIONS,
-        rows=cells,
-        empty=_NO_SESSIONS,
-        note="Most expensive first; sessions with unknown cost come last. A cost with ~ is an estimate.",
-        after=f"{shown[-1]['cost']!r}_{shown[-1]['id']}" if len(rows) > limit else None,
-        has_previous=after is not None,
-    )
-
-
-def _cost_of(cost: float | None, is_estimate: int) -> str:
-    return dollars(cost, unknown="unknown") if cost is None or not is_estimate else f"~{dollars(cost)}"
 
 
 def _figures(through: Sequence[UsageTotal], own: Sequence[HistoryTotal], days: str) -> list[dict[str, Any]]:
