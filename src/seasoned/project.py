@@ -19,6 +19,8 @@ _MOST_BYTES = 1 << 20  # of a git configuration
 _MOST_CLONES = 4  # a clone of a clone of a clone, on one machine
 _DEFAULT_PORTS = {"ssh": "22", "git": "9418", "http": "80", "https": "443"}
 _SCHEME = LazyRegex(r"(?:[a-z+]+\+)?(ssh|git|https?|ftps?|file)(?:\+ssh)?://", re.IGNORECASE)
+# What this module makes of an address, so that a stored one can be asked about again.
+_NORMAL = LazyRegex(r"([\w-]+(?:\.[\w-]+)+(?::\d+)?)/([^\s:]+)")
 # `user@host:path`; one letter before the colon is a drive of Windows.
 _SCP = LazyRegex(r"(?:[^@/\s:]+@)?(?P<host>\[[0-9a-f:.]+\]|[\w.-]{2,}):(?P<path>[^\s]+)", re.IGNORECASE)
 _DRIVE = LazyRegex(r"\A([A-Za-z]):(?=/|\Z)")
@@ -118,6 +120,8 @@ def normal_remote(url: str) -> str | None:
         return None  # the address of a helper program, which only that program understands
     if url.startswith("/") or _DRIVE.compiled.match(url):
         return _trimmed(normal_path(url))
+    if found := _NORMAL.compiled.fullmatch(url):
+        return _address(found[1], found[2], None)
     found = _SCP.compiled.fullmatch(url)
     return None if found is None else _address(found["host"], found["path"], None)
 

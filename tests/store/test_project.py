@@ -122,11 +122,18 @@ def test_a_folder_with_two_remotes_tells_nothing_about_sessions_without_one(stor
 
 def test_a_session_without_facts_belongs_to_the_project_of_its_lineage(store: Store) -> None:
     add(store, "child", None, parent="root")
+    # Hermes names itself in every session.
+    add(store, "named", None, parent="root", application="hermes")
     add(store, "root", "/Users/ann/shop")
+    add(store, "named-later", None, parent="root", application="hermes")
     add(store, "lonely", None)
     add(store, "log", None, application="support bot")
+    add(store, "home", "/Users/ann", application="codex")
     assert projects(store) == {
         "child": "/Users/ann/shop",
+        "home": "app:codex",
+        "named": "/Users/ann/shop",
+        "named-later": "/Users/ann/shop",
         "lonely": None,
         "log": "app:support bot",
         "root": "/Users/ann/shop",

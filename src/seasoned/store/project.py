@@ -10,7 +10,9 @@ import msgspec
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.project import (
+    APPLICATION,
     Project,
+    application_of,
     checkout_of,
     is_path,
     name_of,
@@ -79,7 +81,9 @@ class ProjectFinder:
     def own(self, folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
         """The project before the user's decisions."""
         found = project_from(folder, self._top(folder), remote=remote, application=application)
-        if found is None or found.is_remote or found.root is not None or not folder:
+        if found is None or found.key.startswith(APPLICATION):
+            return found
+        if found.is_remote or found.root is not None or not folder:
             return found
         # No checkout is here any more: the folder, or one above it, may have been one when it was last seen.
         path = without_worktree(normal_path(folder))[0]
@@ -292,6 +296,17 @@ def project_key(store: Store, folder: str | None, *, application: str | None = N
     """The key of the project that a new session belongs to, whether the store has sessions of it or not."""
     found = ProjectFinder(store).find(folder, application=application)
     return None if found is None else found.key
+
+
+def project_of_conversation(
+    store: Store, conversation: str, folder: str | None, *, application: str | None = None
+) -> str | None:
+    """The key of the project of a session that runs now, by its name `agent:native id` and its folder.
+
+    It is the one that the session has once its history is read.
+    """
+    agent = conversation.partition(":")[0]
+    return project_key(store, folder, application=application_of(agent, folder, application))
 
 
 def project_at(store: Store, folder: str) -> ProjectRow | None:
