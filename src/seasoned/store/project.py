@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -22,6 +22,7 @@ from seasoned.project import (
     without_worktree,
 )
 from seasoned.store.database import Store
+from seasoned.store.repository import Repository, is_another, keep_repositories
 
 _SHOWN = 5
 # A session's folder, recorded remote and application.
@@ -61,6 +62,8 @@ class ProjectFinder:
         self._split = _choices(store, "split").keys()
         # Each folder is looked up once, however many sessions ran in it.
         self._tops: dict[str, Project | None] = {}
+        # Folders that only name the remote of another repository, and that remote.
+        self._copied: dict[str, str] = {}
 
     def find(self, folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
         """The project of a session, after everything that is known. None if it has none."""
@@ -80,7 +83,10 @@ class ProjectFinder:
 
     def own(self, folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
         """The project before the user's decisions."""
-        found = project_from(folder, self._top(folder), remote=remote, application=application)
+        top = self._top(folder)
+        if folder and remote and folder in self._copied and normal_remote(remote) == self._copied[folder]:
+            remote = None
+        found = project_from(folder, top, remote=remote, application=application)
         if found is None or found.key.startswith(APPLICATION):
             return found
         if found.is_remote or found.root is not None or not folder:
@@ -100,7 +106,7 @@ class ProjectFinder:
             return False
         top = self._top(folder)
         if top is not None and top.root is not None:
-            news = self._keep(top.root, top.key, "checkout")
+            news = self._keep(normal_path(top.root), top.key, "checkout")
             return (is_path(top.key) and self._keep(top.key, top.key, "checkout")) or news
         address = normal_remote(remote) if remote else None
         return address is not None and self._keep(without_worktree(normal_path(folder))[0], address, "history")
@@ -109,7 +115,12 @@ class ProjectFinder:
         if not folder:
             return None
         if folder not in self._tops:
-            self._tops[folder] = checkout_of(folder)
+            top = checkout_of(folder)
+            if top is not None and top.root is not None and top.is_remote and is_another(self._store, folder, top.key):
+                self._copied[folder] = top.key
+                key = normal_path(top.root)
+                top = Project(key, name_of(key), top.part, top.root)
+            self._tops[folder] = top
         return self._tops[folder]
 
     def _keep(self, folder: str, key: str, found_in: str) -> bool:
@@ -157,8 +168,12 @@ def _inside(top: str, path: str) -> str:
     return path[len(top) :].strip("/")
 
 
-def settle_projects(store: Store, *, everything: bool = False) -> None:
-    """Set the project of the touched sessions, or of all; call it inside a transaction."""
+def settle_projects(store: Store, *, everything: bool = False, repositories: Sequence[Repository] = ()) -> None:
+    """Set the project of the touched sessions, or of all; call it inside a transaction.
+
+    `repositories` are those that `read_repositories` found for these sessions.
+    """
+    everything = keep_repositories(store, repositories) or everything
     finder = ProjectFinder(store)
     touched: list[sqlite3.Row] = []
     if not everything:
@@ -355,6 +370,7 @@ def split_project(store: Store, key: str, folder: str, *, now: float) -> str:
 def forget_empty(store: Store) -> None:
     """Remove what is known of folders and projects without sessions; call it inside a transaction."""
     store.run("project.forget_folders")
+    store.run("project.forget_repositories")
     store.run("project.forget_splits")
     # A merge may lead to a project that was merged itself, so they go one after the other.
     while store.run("project.forget_merges") > 0:

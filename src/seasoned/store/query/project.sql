@@ -43,6 +43,26 @@ SELECT key, found_in FROM project_folder WHERE folder = :folder;
 INSERT INTO project_folder (folder, key, found_in) VALUES (:folder, :key, :found_in)
 ON CONFLICT (folder) DO UPDATE SET key = excluded.key, found_in = excluded.found_in;
 
+-- name: folders_of_sessions
+SELECT cwd FROM session WHERE id IN (SELECT value FROM json_each(:ids)) AND cwd IS NOT NULL
+GROUP BY cwd ORDER BY count(*) DESC, cwd;
+
+-- name: repository
+SELECT key, roots FROM project_repository WHERE folder = :folder;
+
+-- name: repositories
+SELECT folder, roots FROM project_repository WHERE key = :key ORDER BY id;
+
+-- name: keep_repository
+INSERT INTO project_repository (folder, key, roots) VALUES (:folder, :key, :roots)
+ON CONFLICT (folder) DO UPDATE SET key = excluded.key, roots = excluded.roots;
+
+-- name: forget_repository
+DELETE FROM project_repository WHERE folder = :folder;
+
+-- name: forget_repositories
+DELETE FROM project_repository WHERE key NOT IN (SELECT project FROM session WHERE project IS NOT NULL);
+
 -- name: choices
 SELECT project AS key, text AS target FROM choice WHERE kind = :kind;
 
