@@ -175,7 +175,7 @@ def _looks_windows(path: str) -> bool:
 
 
 def relative_inside(path: str, folder: str) -> str | None:
-    """A path relative to a folder: empty for the folder itself, None if it lies elsewhere or nobody can tell.
+    """A path relative to a folder: empty for the folder itself, None if it lies elsewhere or that is unknown.
 
     A relative path begins at the folder. A worktree of a tool has the same places as its checkout.
     """
@@ -187,7 +187,7 @@ def relative_inside(path: str, folder: str) -> str | None:
     path = normal_path(path)
     base, part, _ = _split_worktree(path)
     inside = _below(path, top)
-    # Inside the folder may be a worktree, whose places are those of its own top.
+    # A worktree inside the folder has the same places, seen from its top.
     if inside is not None and (base == path or _below(base, top) is None):
         return inside
     return _below(f"{base}/{part}".rstrip("/"), "/".join(without_worktree(top)).rstrip("/"))
@@ -246,7 +246,7 @@ _BESIDE = LazyRegex(r"(?P<base>.+/[^/]+?)(?:-|\.|__)worktrees/[^/]+(?P<part>/.*)
 def without_worktree(path: str) -> tuple[str, str]:
     """The folder of a session without the suffix of a worktree, and the part of the checkout that followed it."""
     base, part, is_branch = _split_worktree(path)
-    # A session begins at the top of its worktree, so the rest of a branch's name such as feature/x is no part.
+    # A session begins at the top of its worktree, so what follows is the rest of a name such as feature/x.
     return base, "" if is_branch else part
 
 

@@ -58,7 +58,7 @@ def test_what_continues_a_conversation_of_hermes_stays_in_its_project(store: Sto
         ("/tmp", "app:claude-code"),
         ("C:\\Users\\ann\\Desktop", "app:claude-code"),
         ("/Users/ann/shop", "/Users/ann/shop"),
-        ("/c/work/shop", "C:/work/shop"),
+        ("/c/code/shop", "C:/code/shop"),
     ],
 )
 def test_claude_code_in_a_home_folder_has_a_project_of_its_own(folder: str, key: str) -> None:

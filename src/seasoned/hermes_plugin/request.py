@@ -367,7 +367,7 @@ def folder_of_session(database: Path, session: str) -> str | None:
 
 
 def _folder(database: Path, session: str) -> str | None:
-    # What continues a conversation may have no folder of its own.
+    # What continues a conversation may have recorded no folder.
     return folder_of(database, session) or folder_of(database, lineage(database, session)[0])
 
 

@@ -11,7 +11,7 @@ WHERE COALESCE(cwd, remote, application) IS NOT NULL;
 -- name: assign
 UPDATE session SET project = :project, project_part = :part
 WHERE cwd IS :cwd AND remote IS :remote AND application IS :application
-  -- What continues another session without a folder of its own is in the project of that one: see below.
+  -- What continues another session without recording a folder is in the project of that one: see below.
   AND (COALESCE(cwd, remote) IS NOT NULL OR COALESCE(root_id, id) = id)
   AND (project IS NOT :project OR project_part IS NOT :part);
 
@@ -61,7 +61,7 @@ ON CONFLICT (folder) DO UPDATE SET key = excluded.key, roots = excluded.roots;
 DELETE FROM project_repository WHERE folder = :folder;
 
 -- name: forget_repositories
-DELETE FROM project_repository WHERE key NOT IN (SELECT project FROM session WHERE project IS NOT NULL);
+DELETE FROM project_repository WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.project = project_repository.key);
 
 -- name: choices
 SELECT project AS key, text AS target FROM choice WHERE kind = :kind;
