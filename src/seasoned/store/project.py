@@ -106,7 +106,13 @@ class ProjectFinder:
             return False
         top = self._top(folder)
         if top is not None and top.root is not None:
-            news = self._keep(normal_path(top.root), top.key, "checkout")
+            place = normal_path(top.root)
+            news = self._keep(place, top.key, "checkout")
+            # What a tool kept beside this worktree is of the same repository. Not so where its own folder follows the
+            # base, `X/.tool/worktrees`: X may be a home folder that does not look like one.
+            base = without_worktree(place)[0]
+            if base != place and not place.startswith(f"{base}/."):
+                news = self._keep(base, top.key, "history") or news
             return (is_path(top.key) and self._keep(top.key, top.key, "checkout")) or news
         address = normal_remote(remote) if remote else None
         return address is not None and self._keep(without_worktree(normal_path(folder))[0], address, "history")
@@ -128,7 +134,7 @@ class ProjectFinder:
         if row is not None and found_in == "history":
             # A checkout that was seen here counts more. Two remotes of one folder, as of /workspace in containers,
             # say nothing about sessions that recorded none.
-            if row["found_in"] != "history" or row["key"] == key:
+            if row["found_in"] != "history" or self.target(row["key"]) == self.target(key):
                 return False
             found_in = "several"
         if row is not None and (row["key"], row["found_in"]) == (key, found_in):
