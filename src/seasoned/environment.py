@@ -35,6 +35,17 @@ def whole() -> dict[str, str]:
     return dict(os.environ)
 
 
+def for_git() -> dict[str, str]:
+    """For git in a repository of anyone: it fetches nothing, prompts for nothing, and runs nothing else."""
+    return {
+        **few(),
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+    }
+
+
 def few() -> dict[str, str]:
     """What a background process needs to start, without anything secret."""
     return {name: os.environ[name] for name in _FEW if name in os.environ}

@@ -262,7 +262,7 @@ class RunningSessions:
         session.title = rows.title or session.title
         session.model = rows.model or session.model
         session.relation = rows.relation or session.relation
-        if session.folder is None and (rows.cwd or rows.remote):
+        if session.folder is None and (rows.cwd or rows.remote or rows.application):
             session.folder = rows.cwd
             found = project_of(rows.cwd, remote=rows.remote, application=rows.application)
             session.project = None if found is None else name_of(found.key)

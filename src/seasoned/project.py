@@ -19,9 +19,11 @@ _MOST_BYTES = 1 << 20  # of a git configuration
 _MOST_CLONES = 4  # a clone of a clone of a clone, on one machine
 _DEFAULT_PORTS = {"ssh": "22", "git": "9418", "http": "80", "https": "443"}
 _SCHEME = LazyRegex(r"(?:[a-z+]+\+)?(ssh|git|https?|ftps?|file)(?:\+ssh)?://", re.IGNORECASE)
+# What this module makes of an address, so that a stored one can be asked about again.
+_NORMAL = LazyRegex(r"([\w-]+(?:\.[\w-]+)+(?::\d+)?)/([^\s:]+)")
 # `user@host:path`; one letter before the colon is a drive of Windows.
 _SCP = LazyRegex(r"(?:[^@/\s:]+@)?(?P<host>\[[0-9a-f:.]+\]|[\w.-]{2,}):(?P<path>[^\s]+)", re.IGNORECASE)
-_DRIVE = LazyRegex(r"([A-Za-z]):(?=/|$)")
+_DRIVE = LazyRegex(r"\A([A-Za-z]):(?=/|\Z)")
 # People with two accounts name the host in ~/.ssh/config so, as the documentation of these services tells them.
 _ALIAS = LazyRegex(r"(github\.com|gitlab\.com|bitbucket\.org)-[\w.-]+")
 # The same services under the names that accept ssh on the port of https.
@@ -32,9 +34,12 @@ _OTHER_NAMES = {
     "ssh.dev.azure.com": "dev.azure.com",
     "vs-ssh.visualstudio.com": "dev.azure.com",
 }
-# Folders of a whole machine or user. What sessions do there has nothing in common.
-_NO_PROJECT = frozenset({"/", "/home", "/Users", "/tmp", "/var/tmp", "/root"})
+# A drive of Windows as Git's shell, WSL and Cygwin name it: `/d/shop`, `/mnt/d/shop`, `/cygdrive/d/shop`.
+_MOUNTED_DRIVE = LazyRegex(r"\A/(?:mnt/|cygdrive/)?([A-Za-z])(?=/|\Z)")
 _HOME = LazyRegex(r"(?:/home|/Users|[A-Z]:/Users)/[^/]+|/var/root|/root")
+# Folders of a whole machine or user: what sessions do there has only their program in common.
+_SHARED = LazyRegex(r"/|/home|/Users|[A-Z]:(?:/Users)?|/tmp|/var/tmp")
+_SHARED_IN_HOME = frozenset({"Desktop", "Documents", "Downloads"})
 
 
 class Project(msgspec.Struct, frozen=True):
@@ -59,9 +64,10 @@ def is_path(key: str) -> bool:
 
 
 def project_of(folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
-    """The project of a folder, whether it still exists or not. None for a home folder and for no folder.
+    """The project of a folder, whether it still exists or not; without a project folder, that of the application.
 
-    `remote` is the address that the history recorded, which counts more than what the folder holds today.
+    `remote` is the address that the history recorded, which counts more than what the folder holds today;
+    `application` is what `application_of` says.
     No program is started, and only a few small files are read: hooks call this.
     """
     top = checkout_of(folder) if folder else None
@@ -79,10 +85,19 @@ def project_from(
         return top
     if folder and (found := _project_of_path(folder)) is not None:
         return found
-    if not folder and application and application.strip():
+    if application and application.strip():
         name = application.strip()[:_MOST_CHARS]
         return Project(APPLICATION + name, name)
     return None
+
+
+def application_of(agent: str, folder: str | None, named: str | None = None) -> str | None:
+    """The application that a session belongs to if it has no project folder; None if that is unknown.
+
+    It is the one that the history names, or, in the folder of a whole user or machine, the agent itself. Without
+    either, the folder was only not recorded: the session may be of any project.
+    """
+    return named or (agent if folder and is_shared_folder(normal_path(folder)) else None)
 
 
 def name_of(key: str) -> str:
@@ -105,6 +120,8 @@ def normal_remote(url: str) -> str | None:
         return None  # the address of a helper program, which only that program understands
     if url.startswith("/") or _DRIVE.compiled.match(url):
         return _trimmed(normal_path(url))
+    if found := _NORMAL.compiled.fullmatch(url):
+        return _address(found[1], found[2], None)
     found = _SCP.compiled.fullmatch(url)
     return None if found is None else _address(found["host"], found["path"], None)
 
@@ -118,7 +135,7 @@ def _address(host: str, path: str, default_port: str | None) -> str | None:
     path = _trimmed(posixpath.normpath("/" + re.split(r"[?#]", path, maxsplit=1)[0].lstrip("/"))).lstrip("/")
     if name == "dev.azure.com" or name.endswith(".visualstudio.com"):
         name, path = _azure(name, path)
-    if not name or not path:
+    if not name or path in ("", "."):
         return None
     return f"{name}:{port}/{path}" if port and port != default_port and not known_elsewhere else f"{name}/{path}"
 
@@ -135,23 +152,65 @@ def _trimmed(path: str) -> str:
 
 
 def normal_path(folder: str) -> str:
-    """A recorded path in one form: slashes, no `..`, a capital drive, macOS's /private left out."""
+    """A recorded path in one form: slashes, no `..`, drives as `D:/`, macOS's /private left out.
+
+    It names a folder, and need not lead to it: for WSL the folder is at `/mnt/d`.
+    """
+    return _MOUNTED_DRIVE.compiled.sub(lambda drive: f"{drive[1].upper()}:", _tidy(folder))
+
+
+def _tidy(folder: str) -> str:
+    """A path as this machine understands it, in one form."""
     path = posixpath.normpath(folder.strip().replace("\\", "/") if _looks_windows(folder) else folder.strip())
     # POSIX keeps two leading slashes; only network paths of Windows mean something by them.
     if path.startswith("//") and not _looks_windows(folder):
         path = path[1:]
     if path.startswith(("/private/tmp/", "/private/var/")) or path in ("/private/tmp", "/private/var"):
         path = path.removeprefix("/private")
-    return _DRIVE.compiled.sub(lambda drive: f"{drive[1].upper()}:", path, count=1)
+    return _DRIVE.compiled.sub(lambda drive: f"{drive[1].upper()}:", path)
 
 
 def _looks_windows(path: str) -> bool:
     return path.startswith("\\\\") or re.match(r"\s*[A-Za-z]:[\\/]", path) is not None
 
 
+def relative_inside(path: str, folder: str) -> str | None:
+    """A path relative to a folder: empty for the folder itself, None if it lies elsewhere or that is unknown.
+
+    A relative path begins at the folder. A worktree of a tool has the same places as its checkout.
+    """
+    top = normal_path(folder)
+    if path.startswith(("~", "$")):
+        return None
+    if not is_path(path):
+        path = f"{top}/{path.replace(chr(92), '/') if _DRIVE.compiled.match(top) else path}"
+    path = normal_path(path)
+    base, part, _ = _split_worktree(path)
+    inside = _below(path, top)
+    # A worktree inside the folder has the same places, seen from its top.
+    if inside is not None and (base == path or _below(base, top) is None):
+        return inside
+    return _below(f"{base}/{part}".rstrip("/"), "/".join(without_worktree(top)).rstrip("/"))
+
+
+def _below(path: str, top: str) -> str | None:
+    if path == top:
+        return ""
+    top = f"{top.rstrip('/')}/"
+    return path.removeprefix(top) if path.startswith(top) else None
+
+
 def is_home(path: str) -> bool:
     """Whether a normal path is someone's home folder, here or on another machine."""
     return _HOME.compiled.fullmatch(path) is not None or path in _own_home()
+
+
+def is_shared_folder(path: str) -> bool:
+    """Whether a normal path is a folder of a whole user or machine: a home, its desktop, a drive, /tmp."""
+    if _SHARED.compiled.fullmatch(path) or is_home(path):
+        return True
+    above, _, name = path.rpartition("/")
+    return name in _SHARED_IN_HOME and is_home(above)
 
 
 def _own_home() -> tuple[str, ...]:
@@ -166,9 +225,7 @@ def _project_of_path(folder: str) -> Project | None:
     if not is_path(path):
         return None
     base, part = without_worktree(path)
-    if base in _NO_PROJECT or is_home(base) or _DRIVE.compiled.fullmatch(base.rstrip("/")):
-        return None
-    return Project(base, name_of(base), part)
+    return None if is_shared_folder(base) else Project(base, name_of(base), part)
 
 
 # Worktrees inside their checkout: CHECKOUT/.claude/worktrees/NAME, CHECKOUT/.worktrees/NAME and so on.
@@ -187,17 +244,23 @@ _BESIDE = LazyRegex(r"(?P<base>.+/[^/]+?)(?:-|\.|__)worktrees/[^/]+(?P<part>/.*)
 
 
 def without_worktree(path: str) -> tuple[str, str]:
-    """A path without the suffix of a worktree, and the part of the checkout that followed it."""
+    """The folder of a session without the suffix of a worktree, and the part of the checkout that followed it."""
+    base, part, is_branch = _split_worktree(path)
+    # A session begins at the top of its worktree, so what follows is the rest of a name such as feature/x.
+    return base, "" if is_branch else part
+
+
+def _split_worktree(path: str) -> tuple[str, str, bool]:
+    """Checkout and part if the name of the worktree is one folder, and whether it may be a branch's and go on."""
     if found := _BY_ID.compiled.fullmatch(path):
-        return found["base"] + found["name"], _part(found)
+        return found["base"] + found["name"], _part(found), False
     if (found := _INSIDE.compiled.fullmatch(path)) and not is_home(found["base"]):
-        # Names under .worktrees are often branches such as feature/x, so what follows may still be the name.
-        return found["base"], "" if "/.worktrees/" in path else _part(found)
+        return found["base"], _part(found), "/.worktrees/" in path
     if found := _BY_REPOSITORY.compiled.fullmatch(path):
-        return found["base"], _part(found)
+        return found["base"], _part(found), False
     if found := _BESIDE.compiled.fullmatch(path):
-        return found["base"], ""
-    return path, ""
+        return found["base"], _part(found), True
+    return path, "", False
 
 
 def _part(found: re.Match[str]) -> str:
@@ -217,7 +280,7 @@ def checkout_root(folder: str) -> str | None:
     """The top of the git checkout that a folder lies in; None if there is none on this machine."""
     try:
         found = _top_of(folder)
-        return None if found is None else normal_path(found[0])
+        return None if found is None else _tidy(found[0])
     except (OSError, ValueError):
         return None
 
@@ -253,7 +316,7 @@ def _checkout(top: str, git: str, start: str) -> Project:
     if inside is not None and inside["base"] == top.replace(os.sep, "/"):
         part = ""
     key = _remote_of(common, top) or normal_path(_main_checkout(top, git, common))
-    return Project(key, name_of(key), part, normal_path(top))
+    return Project(key, name_of(key), part, _tidy(top))
 
 
 def _git_folder(top: str) -> str | None:
@@ -294,11 +357,8 @@ def _main_checkout(top: str, git: str, common: str) -> str:
 
 def _remote_of(common: str, top: str, depth: int = 0) -> str | None:
     """The address of `origin`, else of the only remote. A clone of a clone on this machine has the first one's."""
-    urls: dict[str, str] = {}
-    for section, name, value in _settings(common):
-        if section.startswith("remote ") and name == "url":
-            # A fork has its own repository as origin, though it knows the one it came from as `upstream`.
-            urls.setdefault(section.removeprefix("remote ").strip(), value)
+    urls = _urls(common)
+    # A fork has its own repository as origin, though it knows the one it came from as `upstream`.
     url = urls.get("origin") or (next(iter(urls.values())) if len(urls) == 1 else None)
     if not url:
         return None
@@ -310,6 +370,28 @@ def _remote_of(common: str, top: str, depth: int = 0) -> str | None:
         if git is not None:
             return _remote_of(_common_folder(git), place, depth + 1) or address
     return address
+
+
+def _urls(common: str) -> dict[str, str]:
+    """The remotes of a repository and their addresses, as its configuration has them."""
+    urls: dict[str, str] = {}
+    for section, name, value in _settings(common):
+        if section.startswith("remote ") and name == "url":
+            urls.setdefault(section.removeprefix("remote ").strip(), value)
+    return urls
+
+
+def remotes_of(folder: str) -> frozenset[str]:
+    """The addresses of all remotes of the checkout that a folder lies in, in their normal form."""
+    common = repository_of(folder)
+    found = map(normal_remote, _urls(common).values()) if common else ()
+    return frozenset(address for address in found if address is not None)
+
+
+def is_shallow(folder: str) -> bool:
+    """Whether the checkout around a folder has only the newest commits, so that its first ones are unknown."""
+    common = repository_of(folder)
+    return common is not None and os.path.exists(os.path.join(common, "shallow"))
 
 
 def _settings(git: str) -> Iterator[tuple[str, str, str]]:

@@ -194,7 +194,7 @@ def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Co
         "request.insert",
         "request.lineage",
         "request.open_store",
-        "request.lookup_for",
+        "request.LessonLookup",
         "request.with_lines",
         "request.begin_with_memory",
         "request.begin",

@@ -79,6 +79,7 @@ MESSAGES = {"messages": [{"role": "user", "content": "hello"}, {"role": "assista
         (spans("unknown_service:python"), None),
         (json.dumps({**MESSAGES, "application": "support-bot"}), "support-bot"),
         (json.dumps(MESSAGES), None),
+        (json.dumps({**MESSAGES, "session_id": "h1", "platform": "telegram"}), "hermes"),
     ],
 )
 def test_the_application_that_a_log_names_is_kept(text: str, application: str | None, tmp_path: Path) -> None:

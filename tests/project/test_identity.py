@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.project import Project, is_path, name_of, normal_remote, project_of
+from seasoned.project import (
+    Project,
+    application_of,
+    checkout_root,
+    is_path,
+    name_of,
+    normal_remote,
+    project_of,
+    relative_inside,
+)
 from tests.each_case import each_case
 from tests.project.checkouts import checkout, git, needs_git
 
@@ -171,6 +180,13 @@ RECORDED = [
     ("c:/Users/ann/shop", "C:/Users/ann/shop", ""),
     ("/private/tmp/try", "/tmp/try", ""),
     ("/tmp/try", "/tmp/try", ""),
+    # a drive as Windows, Git's shell, WSL and Cygwin name it
+    ("D:\\shop", "D:/shop", ""),
+    ("/d/shop", "D:/shop", ""),
+    ("/mnt/d/shop/.worktrees/fix", "D:/shop", ""),
+    ("/cygdrive/d/shop", "D:/shop", ""),
+    ("/data/shop", "/data/shop", ""),
+    ("/mnt/data/shop", "/mnt/data/shop", ""),
     # equal names stay two
     ("/Users/ann/work/api", "/Users/ann/work/api", ""),
     ("/Users/ann/play/api", "/Users/ann/play/api", ""),
@@ -206,10 +222,33 @@ def test_a_recorded_path_is_the_folder_without_the_suffix_of_a_worktree(folder: 
 
 
 @each_case(
-    "folder", [None, "", "/", "/tmp", "/home/ann", "/Users/ann/", "/root", "C:\\Users\\ann", "C:\\", "code/shop", "."]
+    "folder",
+    [
+        *(None, "", "/", "/tmp", "/home/ann", "/Users/ann/", "/root", "C:\\Users\\ann", "C:\\", "code/shop", "."),
+        *("/c/Users/ann", "/mnt/c", "/Users/ann/Desktop", "/mnt/c/Users/ann/Downloads", "/home"),
+    ],
 )
-def test_no_folder_and_a_home_folder_are_no_project(folder: str | None) -> None:
+def test_a_session_outside_of_any_project_belongs_to_its_application_or_to_none(folder: str | None) -> None:
     assert project_of(folder) is None
+    assert project_of(folder, application=application_of("codex", folder, "hermes")) == Project("app:hermes", "hermes")
+
+
+@each_case(
+    ("agent", "folder", "named", "application"),
+    [
+        ("claude-code", "/Users/ann", None, "claude-code"),
+        ("claude-code", "C:\\Users\\ann\\Desktop", None, "claude-code"),
+        ("claude-code", "/Users/ann/Desktop/shop", None, None),
+        # The record lost the folder, so the session may be of any project.
+        ("gemini", None, None, None),
+        ("hermes", None, "hermes/work", "hermes/work"),
+        ("hermes", "/home/ann", "hermes/work", "hermes/work"),
+    ],
+)
+def test_the_agent_is_the_application_only_in_a_folder_of_everything(
+    agent: str, folder: str | None, named: str | None, application: str | None
+) -> None:
+    assert application_of(agent, folder, named) == application
 
 
 def test_the_own_home_folder_is_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,6 +287,47 @@ def test_a_session_without_a_folder_belongs_to_its_application_or_to_none() -> N
     assert project_of("/srv/shop", application="support bot") == Project("/srv/shop", "shop")
 
 
+@needs_git
+def test_the_top_of_a_checkout_is_a_path_of_this_machine(tmp_path: Path) -> None:
+    main = checkout(tmp_path.resolve() / "shop")
+    assert checkout_root(str(main / "web")) == str(main)
+
+
+@each_case(
+    ("path", "folder", "inside"),
+    [
+        ("/srv/shop", "/srv/shop/", ""),
+        ("/srv/shop/web/app.ts", "/srv/shop", "web/app.ts"),
+        ("/srv/shop-2/app.ts", "/srv/shop", None),
+        ("/etc/hosts", "/srv/shop", None),
+        ("./web", "/srv/shop", "web"),
+        ("web/../api/", "/srv/shop", "api"),
+        (".", "/srv/shop", ""),
+        ("../other", "/srv/shop", None),
+        ("../shop/api", "/srv/shop", "api"),
+        ("~/shop", "/srv/shop", None),
+        ("$HOME/shop", "/srv/shop", None),
+        # one folder of Windows in its forms
+        ("/d/shop/web", "D:\\shop", "web"),
+        ("D:\\shop\\web", "/mnt/d/shop", "web"),
+        ("web\\src", "D:\\shop", "web/src"),
+        ("E:\\shop", "D:\\shop", None),
+        # worktrees of tools
+        ("/srv/shop/.claude/worktrees/calm-noether/web", "/srv/shop", "web"),
+        ("/srv/shop/.claude/worktrees/calm-noether/web", "/srv/shop/.claude/worktrees/calm-noether", "web"),
+        ("/srv/shop/.claude/worktrees/calm-noether/web/app.ts", "/srv/shop/web", "app.ts"),
+        ("/srv/shop/.worktrees/fix-ci/mise.toml", "/srv/shop", "mise.toml"),
+        ("/srv/shop/.worktrees/ann/fix/web", "/srv/shop/.worktrees/ann/fix", "web"),
+        ("/srv/shop/web", "/srv/shop/.worktrees/ann/fix", "web"),
+        ("/srv/shop-worktrees/fix/web", "/srv/shop", "web"),
+        ("/Users/ann/.codex/worktrees/7f3a/shop/web", "/Users/ann/.codex/worktrees/90cc/shop", "web"),
+        ("/Users/ann/.codex/worktrees/7f3a/other/web", "/Users/ann/.codex/worktrees/90cc/shop", None),
+    ],
+)
+def test_a_path_is_told_as_its_place_inside_a_folder(path: str, folder: str, inside: str | None) -> None:
+    assert relative_inside(path, folder) == inside
+
+
 ADDRESSES = [
     ("https://github.com/acme/shop", KEY),
     ("https://github.com/acme/shop.git/", KEY),
@@ -272,6 +352,7 @@ ADDRESSES = [
     ("file:///srv/git/shop.git", "/srv/git/shop"),
     ("C:\\git\\shop.git", "C:/git/shop"),
     ("https://github.com", None),
+    ("https://github.com/..git", None),
     ("https://", None),
     ("codecommit::eu-west-1://shop", None),
     ("../shop", None),

@@ -90,6 +90,30 @@ def test_a_worktree_that_is_gone_stays_in_the_project_of_its_checkout(store: Sto
 
 
 @needs_git
+def test_worktrees_that_a_tool_removed_belong_to_the_repository_of_those_beside_them(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path.resolve()
+    monkeypatch.setenv("HOME", str(root))
+    main = checkout(root / "code" / "shop", origin=SHOP)
+    places = {
+        "conductor": ("conductor/workspaces/shop/kyiv", "conductor/workspaces/shop/lima"),
+        "codex": (".codex/worktrees/7f3a/shop", ".codex/worktrees/90cc/shop"),
+        "cursor": (".cursor/worktrees/shop/qwu", ".cursor/worktrees/shop/abc"),
+        "inside": ("code/shop/.claude/worktrees/calm-noether", "code/shop/.claude/worktrees/bold-curie"),
+        "beside": ("code/shop-worktrees/fix", "code/shop-worktrees/next"),
+    }
+    for name, (here, gone) in places.items():
+        git(main, "worktree", "add", "-q", "--detach", str(root / here))
+        add(store, f"{name}-gone", str(root / gone))
+        add(store, f"{name}-here", str(root / here))
+    add(store, "other", str(root / ".codex/worktrees/90cc/api"))
+    found = projects(store)
+    assert found.pop("other") == str(root / ".codex/worktrees/api")
+    assert set(found.values()) == {"github.com/acme/shop"}
+
+
+@needs_git
 def test_a_folder_that_gets_a_remote_takes_its_sessions_along(store: Store, tmp_path: Path) -> None:
     folder = tmp_path.resolve() / "shop"
     folder.mkdir()
@@ -122,11 +146,18 @@ def test_a_folder_with_two_remotes_tells_nothing_about_sessions_without_one(stor
 
 def test_a_session_without_facts_belongs_to_the_project_of_its_lineage(store: Store) -> None:
     add(store, "child", None, parent="root")
+    # Hermes names itself in every session.
+    add(store, "named", None, parent="root", application="hermes")
     add(store, "root", "/Users/ann/shop")
+    add(store, "named-later", None, parent="root", application="hermes")
     add(store, "lonely", None)
     add(store, "log", None, application="support bot")
+    add(store, "home", "/Users/ann", application="codex")
     assert projects(store) == {
         "child": "/Users/ann/shop",
+        "home": "app:codex",
+        "named": "/Users/ann/shop",
+        "named-later": "/Users/ann/shop",
         "lonely": None,
         "log": "app:support bot",
         "root": "/Users/ann/shop",

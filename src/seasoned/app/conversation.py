@@ -30,7 +30,7 @@ from seasoned.runner.model import ModelChoice, open_model
 from seasoned.runner.record import BackgroundRecorder, ConversationInfo, body_of, new_ref
 from seasoned.session import SessionRef
 from seasoned.store import open_store
-from seasoned.store.project import project_key
+from seasoned.store.project import project_of_conversation
 
 _OUTPUT_TOKENS = 4000
 # A very small model does not always find an end, so its answers are cut at this many tokens.
@@ -204,6 +204,6 @@ def _project(config: Config, folder: Path) -> str | None:
     """The key of the project that a job works in."""
     try:
         with open_store(config.store_path) as store:
-            return project_key(store, str(folder))
+            return project_of_conversation(store, f"{AGENT}:", str(folder))
     except StoreError:
         return None  # a job also runs without its store

@@ -34,7 +34,6 @@ from seasoned.experiment.run.runner import (
     OnProgress,
     PlannedRun,
     RoundBudget,
-    RoundResult,
     RunAgent,
     left_of,
     make_runs,

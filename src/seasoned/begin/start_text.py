@@ -16,7 +16,7 @@ from seasoned.lesson.ask import lookup_for
 from seasoned.lesson.lesson import Lesson
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.store import Store
-from seasoned.store.project import project_key
+from seasoned.store.project import project_of_conversation
 from seasoned.template.library.storage import WarmBlock, find_block, keep_block
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def begin_with_memory(
     known = find_memory(store, session_id)
     if known is not None or not settings.tells("memory"):
         return known
-    key = project_key(store, folder) if folder else project
+    key = project_of_conversation(store, session_id, folder) if folder else project
     places = MemoryPlaces(config.home, config.memory_folder, key)
     made = remembered(store, places, lambda: _redactor(config), budget=settings.memory_budget)
     if made is None:

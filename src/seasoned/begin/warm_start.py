@@ -224,10 +224,11 @@ def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept
 def _library(store: Store, session: NewSession, now: float) -> Library:
     """The library that the session may be shown: nothing of other projects."""
     # Imported here: a hook shows the sheet, and seldom gets here.
-    from seasoned.store.project import project_key
+    from seasoned.store.project import project_of_conversation
     from seasoned.template.library.storage import library_for
 
-    project = session.project if session.folder is None else project_key(store, session.folder)
+    folder = session.folder
+    project = session.project if folder is None else project_of_conversation(store, session.id, folder)
     return library_for(store, project, now=now)
 
 

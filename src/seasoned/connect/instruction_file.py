@@ -18,7 +18,7 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.advice import Advice, AdviceEvidence, AdviceStep, code, make_advice
 from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.tree import contradiction
-from seasoned.project import checkout_root, is_home, name_of
+from seasoned.project import checkout_root, is_shared_folder, name_of, normal_path
 from seasoned.store import Store
 from seasoned.store.project import folders_of
 
@@ -41,7 +41,7 @@ def project_folder(store: Store, key: str) -> Path | None:
             continue
         top = checkout_root(row.folder) or row.folder.removesuffix(row.part).rstrip("/")
         # Instructions in a home folder would be read in every project below it.
-        if top and Path(top).is_dir() and not is_home(top):
+        if top and Path(top).is_dir() and not is_shared_folder(normal_path(top)):
             return Path(top)
     return None
 

@@ -31,9 +31,9 @@ from seasoned.config import Config
 from seasoned.errors import SourceError
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.host import BackgroundThread, log
-from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage
+from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage, profile_at
 from seasoned.learn_queue import catch_up
-from seasoned.lesson.ask import LessonLookup, lookup_for
+from seasoned.lesson.ask import LessonLookup
 from seasoned.marks import HINT_OPENS
 from seasoned.session import Marks, Result, SessionRef, ToolCall
 from seasoned.store import Store, open_store
@@ -119,12 +119,10 @@ class HermesHints:
     def _lookup(
         self, store: Store, root: str, session: str, database: Path, settings: BeginSettings
     ) -> LessonLookup | None:
-        try:
-            lookup = lookup_for(store, root, folder_of(database, session))
-        except SourceError:
+        project = project_of_session(store, database, session)
+        if project is None or not knows_repairs(store, project):
             return None
-        if lookup is None or not knows_repairs(store, lookup.project):
-            return None
+        lookup = LessonLookup(store, project, root, folder_of_session(database, session))
         opened = lambda: experiment_database(self._config, store)  # noqa: E731 - opened only if an experiment runs
         return None if is_held_back(opened, root, settings, now=time.time()) else lookup
 
@@ -258,11 +256,12 @@ class Warmer:
             id=root, format=request.format, messages=request.messages, tools=list(request.body.get("tools") or ())
         )
         with open_store(self._config.store_path) as store:
+            project = project_of_session(store, database, request.session)
             folder = folder_of_session(database, request.session)
             begun = begin(
                 store,
                 lambda: experiment_database(self._config, store),
-                msgspec.structs.replace(session, project=project_key(store, folder), workdir=folder),
+                msgspec.structs.replace(session, project=project, workdir=folder),
                 self.settings,
                 now=time.time(),
                 memory=self._memory,
@@ -352,16 +351,24 @@ def request_of(body: object, *, session: str, model: str, base_url: str, api_mod
 
 
 def project_of_session(store: Store, database: Path, session: str) -> str | None:
-    """The key of the project that a conversation of Hermes belongs to; None if Hermes does not know its folder."""
-    return project_key(store, folder_of_session(database, session))
+    """The key of the project that a conversation of Hermes belongs to; None if Hermes has not recorded it yet."""
+    try:
+        return project_key(store, _folder(database, session), application=profile_at(database.parent))
+    except SourceError:
+        return None
 
 
 def folder_of_session(database: Path, session: str) -> str | None:
     """The folder that a conversation of Hermes works in; None if Hermes does not know it."""
     try:
-        return folder_of(database, session)
+        return _folder(database, session)
     except SourceError:
         return None
+
+
+def _folder(database: Path, session: str) -> str | None:
+    # What continues a conversation may have recorded no folder.
+    return folder_of(database, session) or folder_of(database, lineage(database, session)[0])
 
 
 def _tools_in(rendered: Rendered | None) -> frozenset[str]:

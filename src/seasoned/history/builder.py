@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, digest_in, is_synthetic_id, opens_block, without_hint, without_told
+from seasoned.project import application_of
 from seasoned.session import (
     LONG_PROMPT,
     NO_MARKS,
@@ -431,7 +432,7 @@ class SessionBuilder:
             title=self.title,
             cwd=self.cwd,
             remote=self.remote,
-            application=self.application,
+            application=application_of(self.ref.agent, self.cwd, self.application),
             platform=self.platform,
             model=self.model,
             started=self._started,

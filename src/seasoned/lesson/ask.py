@@ -5,7 +5,6 @@ Each thing is shown once in a conversation. What a person dropped is never shown
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ from seasoned.command.written import purpose_of, written
 from seasoned.digest import short_digest
 from seasoned.errors import NotFound, UsageError
 from seasoned.lazy_regex import LazyRegex
-from seasoned.lesson.kind import explains_itself, inside, is_working, kind_of_failure
+from seasoned.lesson.kind import explains_itself, is_working, kind_of_failure
 from seasoned.lesson.lesson import (
     Lesson,
     StoredPath,
@@ -29,10 +28,10 @@ from seasoned.lesson.lesson import (
     line_text,
     sheet_text,
 )
-from seasoned.project import checkout_root
+from seasoned.project import checkout_root, relative_inside
 from seasoned.session import ToolCall
 from seasoned.store import Store
-from seasoned.store.project import ProjectFinder
+from seasoned.store.project import project_of_conversation
 
 if TYPE_CHECKING:
     from seasoned.redact import Redactor
@@ -88,16 +87,16 @@ class LessonLookup(msgspec.Struct, frozen=True):
         served = {line.purpose for line in lines}
         for line in self._shared():
             # A form that failed, was dropped or is used by few here is not brought back by a file.
-            if line.kind == "command" and line.key not in known and line.purpose not in served:
-                if self.why_not_here(line) is None:
-                    lines.append(line)
-                    served.add(line.purpose)
+            is_new = line.kind == "command" and line.key not in known and line.purpose not in served
+            if is_new and self.why_not_here(line) is None:
+                lines.append(line)
+                served.add(line.purpose)
         return tuple(lines)
 
     def _shared(self) -> list[Lesson]:
         """What the repository shares, if the folder is a checkout on this machine."""
         top = None if self.folder is None else checkout_root(self.folder)
-        if top is None or not os.path.exists(os.path.join(top, PLACE)):
+        if top is None or not Path(top, PLACE).exists():
             return []
         # Imported here: few repositories have such a file.
         from seasoned.lesson.share import read_shared
@@ -141,7 +140,7 @@ class LessonLookup(msgspec.Struct, frozen=True):
             return None if is_command and self.contradiction(hint.text) is not None else hint
         given = argument(arguments, "path")
         if isinstance(given, str) and given and tool_of(tool).form in ("file_read", "search"):
-            return self._moved(inside(given, self.folder) or given)
+            return self._moved(relative_inside(given, self.folder) or given if self.folder else given)
         if hint is not None:
             return None  # what sessions here know about it says that nothing is told
         shared = next((one for one in self._shared() if one.key == kind.key), None)
@@ -205,8 +204,8 @@ class LessonLookup(msgspec.Struct, frozen=True):
 
 def lookup_for(store: Store, conversation: str, folder: str | None) -> LessonLookup | None:
     """The lookup for a conversation in a folder; None if the folder belongs to no project."""
-    project = ProjectFinder(store).find(folder) if folder else None
-    return None if project is None else LessonLookup(store, project.key, conversation, folder)
+    project = project_of_conversation(store, conversation, folder)
+    return None if project is None else LessonLookup(store, project, conversation, folder)
 
 
 def chosen_lines(store: Store, project: str) -> list[Lesson]:

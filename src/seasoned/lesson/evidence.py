@@ -21,7 +21,6 @@ from seasoned.lesson.failure.repair import MAX_CALLS_TO_REPAIR, CallTargets, Rep
 from seasoned.lesson.kind import (
     blamed_command,
     explains_itself,
-    inside,
     is_working,
     kind_of_failure,
     placed_form,
@@ -29,6 +28,7 @@ from seasoned.lesson.kind import (
 )
 from seasoned.lesson.lesson import FailureKind, Way
 from seasoned.outcome.track import JudgedCall, Track
+from seasoned.project import is_path, relative_inside
 
 _TEXT_CHARS = 160
 _MOST_FILES = 200
@@ -367,4 +367,6 @@ def _prepared(calls: Sequence[JudgedCall], repair: Repair) -> tuple[Way, str]:
 
 def _path(call: JudgedCall, folder: str | None) -> str:
     path = argument(call.arguments, "path")
-    return inside(path, folder) or "" if isinstance(path, str) else ""
+    if not isinstance(path, str):
+        return ""
+    return (relative_inside(path, folder) or "") if folder else ("" if is_path(path) else path.removeprefix("./"))

@@ -15,7 +15,7 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.cause import cause_in, subject_of_error
 from seasoned.lesson.failure.signature import line_of_text, signature_of_line
 from seasoned.lesson.lesson import FailureKind
-from seasoned.project import normal_path, without_worktree
+from seasoned.project import is_path, relative_inside
 
 # Commands that prepare or show something, and are not typical of a project.
 _SCENERY = names(
@@ -80,15 +80,18 @@ def _without_top(one: WrittenCommand, folder: str | None) -> WrittenCommand:
 
 
 def _place(place: str | None, to: str, folder: str | None) -> str | None:
-    if to.startswith("/"):
-        # A worktree inside the checkout is the same project at its top.
-        top = None if folder is None else without_worktree(normal_path(folder))[0]
-        path = without_worktree(normal_path(to))[0]
-        return "" if path == top else inside(path, top)
-    if place is None or to.startswith(("~", "-", "$", "`")) or "$" in to:
+    if to.startswith(("~", "-", "$", "`")) or "$" in to:
         return None
-    found = posixpath.normpath(posixpath.join(place, to))
-    return None if found.startswith("..") else "" if found == "." else found
+    if folder is None:
+        # Where nothing is known about the folder, only what stays below it can be told.
+        inside = None if to.startswith("/") or place is None else posixpath.normpath(posixpath.join(place, to))
+        return None if inside is None or inside.startswith("..") else "" if inside == "." else inside
+    is_whole = is_path(to)
+    return (
+        None
+        if place is None and not is_whole
+        else relative_inside(to if is_whole else f"{place}/{to}".lstrip("/"), folder)
+    )
 
 
 def placed_form(one: WrittenCommand, place: str) -> str:
@@ -132,12 +135,3 @@ def blamed_command(command: str, error: str) -> WrittenCommand | None:
     # In `a; b` the status is that of b. In `a && b` either may have failed.
     chained = [one for at, one in enumerate(risky) if all(later.join == "&&" for later in risky[at + 1 :])]
     return chained[0] if len({one.form for one in chained}) == 1 else None if working else parts[-1]
-
-
-def inside(path: str, folder: str | None) -> str | None:
-    """A path relative to the session's folder; None where it lies outside."""
-    if not path.startswith("/"):
-        return path.removeprefix("./")
-    if folder is None or not path.startswith(folder.rstrip("/") + "/"):
-        return None
-    return path[len(folder.rstrip("/")) + 1 :]

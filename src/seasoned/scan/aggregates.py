@@ -10,6 +10,7 @@ from types import MappingProxyType
 from seasoned.scan.rows import Learner, call_totals
 from seasoned.store import Store
 from seasoned.store.project import settle_projects
+from seasoned.store.repository import read_repositories
 
 
 def update_aggregates(
@@ -27,6 +28,8 @@ def update_aggregates(
     waiting = store.row("session.count_unsettled")
     if not sessions and (waiting is None or not waiting["sessions"]):
         return
+    # Before the transaction, because it starts git.
+    repositories = read_repositories(store, sessions)
     # The ids go into a temporary table, so that one statement serves all sessions.
     store.run("session.begin_touched")
     with store.write():
@@ -40,7 +43,7 @@ def update_aggregates(
         _settle_totals(store)
         for statement in ("clear_parts", "add_parts", "add_whole", "set_cost"):
             store.run(f"usage.{statement}")
-        settle_projects(store)
+        settle_projects(store, repositories=repositories)
         store.run("lesson.wait")
         store.run("search.wait")
         store.run("session.settle")

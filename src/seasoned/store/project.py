@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.project import (
+    APPLICATION,
     Project,
+    application_of,
     checkout_of,
     is_path,
     name_of,
@@ -20,6 +22,7 @@ from seasoned.project import (
     without_worktree,
 )
 from seasoned.store.database import Store
+from seasoned.store.repository import Repository, is_another, keep_repositories
 
 _SHOWN = 5
 # A session's folder, recorded remote and application.
@@ -59,6 +62,8 @@ class ProjectFinder:
         self._split = _choices(store, "split").keys()
         # Each folder is looked up once, however many sessions ran in it.
         self._tops: dict[str, Project | None] = {}
+        # Folders that only name the remote of another repository, and that remote.
+        self._copied: dict[str, str] = {}
 
     def find(self, folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
         """The project of a session, after everything that is known. None if it has none."""
@@ -78,8 +83,13 @@ class ProjectFinder:
 
     def own(self, folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
         """The project before the user's decisions."""
-        found = project_from(folder, self._top(folder), remote=remote, application=application)
-        if found is None or found.is_remote or found.root is not None or not folder:
+        top = self._top(folder)
+        if folder and remote and folder in self._copied and normal_remote(remote) == self._copied[folder]:
+            remote = None
+        found = project_from(folder, top, remote=remote, application=application)
+        if found is None or found.key.startswith(APPLICATION):
+            return found
+        if found.is_remote or found.root is not None or not folder:
             return found
         # No checkout is here any more: the folder, or one above it, may have been one when it was last seen.
         path = without_worktree(normal_path(folder))[0]
@@ -96,7 +106,13 @@ class ProjectFinder:
             return False
         top = self._top(folder)
         if top is not None and top.root is not None:
-            news = self._keep(top.root, top.key, "checkout")
+            place = normal_path(top.root)
+            news = self._keep(place, top.key, "checkout")
+            # What a tool kept beside this worktree is of the same repository. Not so where its own folder follows the
+            # base, `X/.tool/worktrees`: X may be a home folder that does not look like one.
+            base = without_worktree(place)[0]
+            if base != place and not place.startswith(f"{base}/."):
+                news = self._keep(base, top.key, "history") or news
             return (is_path(top.key) and self._keep(top.key, top.key, "checkout")) or news
         address = normal_remote(remote) if remote else None
         return address is not None and self._keep(without_worktree(normal_path(folder))[0], address, "history")
@@ -105,7 +121,12 @@ class ProjectFinder:
         if not folder:
             return None
         if folder not in self._tops:
-            self._tops[folder] = checkout_of(folder)
+            top = checkout_of(folder)
+            if top is not None and top.root is not None and top.is_remote and is_another(self._store, folder, top.key):
+                self._copied[folder] = top.key
+                key = normal_path(top.root)
+                top = Project(key, name_of(key), top.part, top.root)
+            self._tops[folder] = top
         return self._tops[folder]
 
     def _keep(self, folder: str, key: str, found_in: str) -> bool:
@@ -113,7 +134,7 @@ class ProjectFinder:
         if row is not None and found_in == "history":
             # A checkout that was seen here counts more. Two remotes of one folder, as of /workspace in containers,
             # say nothing about sessions that recorded none.
-            if row["found_in"] != "history" or row["key"] == key:
+            if row["found_in"] != "history" or self.target(row["key"]) == self.target(key):
                 return False
             found_in = "several"
         if row is not None and (row["key"], row["found_in"]) == (key, found_in):
@@ -153,8 +174,12 @@ def _inside(top: str, path: str) -> str:
     return path[len(top) :].strip("/")
 
 
-def settle_projects(store: Store, *, everything: bool = False) -> None:
-    """Set the project of the touched sessions, or of all; call it inside a transaction."""
+def settle_projects(store: Store, *, everything: bool = False, repositories: Sequence[Repository] = ()) -> None:
+    """Set the project of the touched sessions, or of all; call it inside a transaction.
+
+    `repositories` are those that `read_repositories` found for these sessions.
+    """
+    everything = keep_repositories(store, repositories) or everything
     finder = ProjectFinder(store)
     touched: list[sqlite3.Row] = []
     if not everything:
@@ -294,6 +319,17 @@ def project_key(store: Store, folder: str | None, *, application: str | None = N
     return None if found is None else found.key
 
 
+def project_of_conversation(
+    store: Store, conversation: str, folder: str | None, *, application: str | None = None
+) -> str | None:
+    """The key of the project of a session that runs now, by its name `agent:native id` and its folder.
+
+    It is the one that the session has once its history is read.
+    """
+    agent = conversation.partition(":")[0]
+    return project_key(store, folder, application=application_of(agent, folder, application))
+
+
 def project_at(store: Store, folder: str) -> ProjectRow | None:
     """The project of a folder, if the store has sessions of it."""
     found = ProjectFinder(store).find(folder)
@@ -340,6 +376,7 @@ def split_project(store: Store, key: str, folder: str, *, now: float) -> str:
 def forget_empty(store: Store) -> None:
     """Remove what is known of folders and projects without sessions; call it inside a transaction."""
     store.run("project.forget_folders")
+    store.run("project.forget_repositories")
     store.run("project.forget_splits")
     # A merge may lead to a project that was merged itself, so they go one after the other.
     while store.run("project.forget_merges") > 0:

@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from seasoned.environment import few
+from seasoned.environment import for_git
 from seasoned.errors import SourceError
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.coerce import as_object, string, time_of
@@ -35,8 +35,6 @@ _SUB_AGENT = re.compile(r"agent-[\w.-]{1,80}\.jsonl")
 _SAFE_NAME = re.compile(r"[\w.-]{1,120}")
 _MAX_DEPTH = 6
 _MAX_BYTES = 512 << 20  # of one transcript
-# Overrides the settings of the repository: fetch nothing, prompt for nothing, run nothing.
-_QUIET = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 _TO_DO = "Check that git is installed and that `git fsck` finds the repository intact."
 
 
@@ -208,7 +206,7 @@ def _start(git: Path, *words: str, stdin: int = subprocess.DEVNULL) -> subproces
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**few(), **_QUIET},
+            env=for_git(),
         )
     except OSError as error:
         raise SourceError(

@@ -104,18 +104,26 @@ def lineage(path: Path, native_id: str) -> tuple[str, Relation | None]:
 
 
 def folder_of(path: Path, native_id: str) -> str | None:
-    """The folder that a session was begun in; None where Hermes recorded none."""
+    """The folder that a session was begun in; None where Hermes recorded none, SourceError without a session."""
     with open_readonly(path) as connection:
         if not {"id", "cwd"} <= columns_of(connection, "sessions"):
             return None
         row = connection.execute("SELECT cwd FROM sessions WHERE id = ?", (native_id,)).fetchone()
-        return None if row is None else string(row["cwd"])
+        if row is None:
+            raise SourceError(f"Hermes has not recorded the session {native_id!r} yet.")
+        return string(row["cwd"])
+
+
+def profile_at(home: Path) -> str:
+    """The application that sessions without a project folder belong to: `hermes`, or `hermes/NAME` for a profile."""
+    return f"{AGENT}/{home.name}" if home.parent.name == "profiles" else AGENT
 
 
 def _begin(row: _Row, path: Path, ends: dict[str, Any]) -> SessionBuilder:
     builder = SessionBuilder(SessionRef(AGENT, str(row["id"])), format=NAME, path=str(path))
     builder.title = string(row.get("title"))
     builder.cwd = string(row.get("cwd"))
+    builder.application = profile_at(path.parent)
     builder.model = string(row.get("model"))
     builder.end_reason = string(row.get("end_reason"))
     builder.platform = string(row.get("source"))

@@ -28,6 +28,7 @@ from seasoned.history.coerce import (
 )
 from seasoned.history.formats import Sample
 from seasoned.history.json_file import JsonValue, noting_unreadable, values
+from seasoned.history.reader.hermes_db import profile_at
 from seasoned.history.session_reader import SessionFormat, usage_from
 from seasoned.session import Marks, Relation, Session, SessionRef, Unreadable, Usage
 
@@ -88,6 +89,11 @@ def _native_id(path: Path) -> str:
     return path.stem.removeprefix("session_")
 
 
+def _profile(path: Path) -> str:
+    """The application: exports that Hermes writes itself are in `sessions` of its folder."""
+    return profile_at(path.parent.parent if path.parent.name == "sessions" else path.parent)
+
+
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     twin: tuple[SessionBuilder, ChatReader] | None = None
     for index, part in enumerate(values(path)):
@@ -100,6 +106,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
         else:
             if twin is None:
                 builder = _FORMAT.builder(path, _native_id(path))
+                builder.application = _profile(path)
                 twin = builder, ChatReader(builder)
                 yield builder
             with noting_unreadable(twin[0], part.where):
@@ -119,6 +126,8 @@ def _document(path: Path, part: JsonValue[Any], index: int) -> SessionBuilder:
     builder = SessionFormat(NAME, _agent(value)).builder(path, native)
     with noting_unreadable(builder, part.where):
         _describe(builder, value)
+        if builder.ref.agent == _FORMAT.agent:
+            builder.application = _profile(path)
         if "steps" in value:
             _add_steps(builder, value["steps"], part.where)
         elif _is_archive(value) or "schema_version" in value:

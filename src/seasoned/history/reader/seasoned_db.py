@@ -21,7 +21,7 @@ AGENT = "seasoned"
 
 # The tables of a store that records conversations.
 _NEEDED = {
-    "session": {"id", "agent", "native_id", "parent_native_id", "relation"},
+    "session": {"id", "agent", "native_id", "parent_native_id", "relation", "remote", "application"},
     "message": {"session_id", "position", "body", "summary"},
 }
 # Outcomes of a result that the agent library records.
@@ -36,7 +36,8 @@ _BOOKKEEPING = ("instruction", "tool-availability-delta", "capability-load-delta
 _PARTS = ("binary", "image-url", "audio-url", "video-url", "document-url")
 _USAGE = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "output_reasoning_tokens")
 _SESSIONS = """
-    SELECT id, agent, native_id, title, cwd, model, parent_agent, parent_native_id, relation, end_reason
+    SELECT id, agent, native_id, title, cwd, remote, application, model, parent_agent, parent_native_id, relation,
+        end_reason
     FROM session WHERE EXISTS (SELECT 1 FROM message WHERE session_id = session.id) ORDER BY started, id
 """
 
@@ -67,6 +68,7 @@ def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
                 continue
             builder = SessionBuilder(SessionRef(row["agent"], row["native_id"]), format=NAME, path=str(path))
             builder.title, builder.cwd, builder.model = row["title"], row["cwd"], row["model"]
+            builder.remote, builder.application = row["remote"], row["application"]
             builder.end_reason = row["end_reason"]
             if row["parent_native_id"]:
                 builder.parent = SessionRef(row["parent_agent"], row["parent_native_id"])

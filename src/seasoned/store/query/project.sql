@@ -1,7 +1,8 @@
 -- name: touched
 SELECT session.id, session.cwd, session.remote, session.application, session.project, session.project_part
 FROM touched CROSS JOIN session ON session.id = touched.id
-WHERE COALESCE(session.cwd, session.remote, session.application) IS NOT NULL;
+WHERE COALESCE(session.cwd, session.remote) IS NOT NULL
+   OR (session.application IS NOT NULL AND COALESCE(session.root_id, session.id) = session.id);
 
 -- name: all_facts
 SELECT DISTINCT cwd, remote, application FROM session
@@ -10,6 +11,8 @@ WHERE COALESCE(cwd, remote, application) IS NOT NULL;
 -- name: assign
 UPDATE session SET project = :project, project_part = :part
 WHERE cwd IS :cwd AND remote IS :remote AND application IS :application
+  -- What continues another session without recording a folder is in the project of that one: see below.
+  AND (COALESCE(cwd, remote) IS NOT NULL OR COALESCE(root_id, id) = id)
   AND (project IS NOT :project OR project_part IS NOT :part);
 
 -- name: assign_one
@@ -23,14 +26,14 @@ WHERE id IN (
         SELECT id FROM touched
         UNION
         SELECT child.id FROM touched CROSS JOIN session AS child ON child.root_id = touched.id)
-    AND COALESCE(cwd, remote, application) IS NULL AND root_id <> id
+    AND COALESCE(cwd, remote) IS NULL AND root_id <> id
     AND project IS NOT (SELECT root.project FROM session AS root WHERE root.id = session.root_id);
 
 -- name: inherit_everywhere
 UPDATE session SET
     project = (SELECT root.project FROM session AS root WHERE root.id = session.root_id),
     project_part = (SELECT root.project_part FROM session AS root WHERE root.id = session.root_id)
-WHERE cwd IS NULL AND remote IS NULL AND application IS NULL AND root_id <> id
+WHERE cwd IS NULL AND remote IS NULL AND root_id <> id
     AND project IS NOT (SELECT root.project FROM session AS root WHERE root.id = session.root_id);
 
 -- name: folder
@@ -39,6 +42,26 @@ SELECT key, found_in FROM project_folder WHERE folder = :folder;
 -- name: keep_folder
 INSERT INTO project_folder (folder, key, found_in) VALUES (:folder, :key, :found_in)
 ON CONFLICT (folder) DO UPDATE SET key = excluded.key, found_in = excluded.found_in;
+
+-- name: folders_of_sessions
+SELECT cwd FROM session WHERE id IN (SELECT value FROM json_each(:ids)) AND cwd IS NOT NULL
+GROUP BY cwd ORDER BY count(*) DESC, cwd;
+
+-- name: repository
+SELECT key, roots FROM project_repository WHERE folder = :folder;
+
+-- name: repositories
+SELECT folder, roots FROM project_repository WHERE key = :key ORDER BY id;
+
+-- name: keep_repository
+INSERT INTO project_repository (folder, key, roots) VALUES (:folder, :key, :roots)
+ON CONFLICT (folder) DO UPDATE SET key = excluded.key, roots = excluded.roots;
+
+-- name: forget_repository
+DELETE FROM project_repository WHERE folder = :folder;
+
+-- name: forget_repositories
+DELETE FROM project_repository WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.project = project_repository.key);
 
 -- name: choices
 SELECT project AS key, text AS target FROM choice WHERE kind = :kind;

@@ -157,6 +157,15 @@ CREATE TABLE project_folder (
     key TEXT NOT NULL,
     found_in TEXT NOT NULL CHECK (found_in IN ('checkout', 'history', 'several'))
 ) WITHOUT ROWID;
+-- The repositories on this machine that have a remote, by the git folder that their worktrees share, with the remote
+-- and the first commits (apart by spaces; `?` if they cannot be known). The first row of a remote is the real one.
+CREATE TABLE project_repository (
+    id INTEGER PRIMARY KEY,
+    folder TEXT NOT NULL UNIQUE,
+    key TEXT NOT NULL,
+    roots TEXT NOT NULL
+);
+CREATE INDEX project_repository_key ON project_repository (key);
 -- What each session used, by hour, model and size of the prompt. Costs are computed from it and `model_price`.
 CREATE TABLE usage_part (
     session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,

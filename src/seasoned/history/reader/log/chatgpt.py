@@ -57,6 +57,7 @@ def _conversation(path: Path, part: JsonDocument, _index: int) -> SessionBuilder
         return None
     native_id = identity(field(document, "conversation_id")) or identity(field(document, "id"))
     builder = _FORMAT.builder(path, native_id or f"{path.stem}/{part.where}")
+    builder.application = NAME
     builder.title = string(field(document, "title"))
     builder.model = string(field(document, "default_model_slug"))
     calls = CallPairing(builder)

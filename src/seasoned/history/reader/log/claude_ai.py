@@ -41,6 +41,7 @@ def _conversation(path: Path, part: JsonDocument, _index: int) -> SessionBuilder
         return None
     native_id = identity(field(document, "uuid")) or f"{path.stem}/{part.where}"
     builder = _FORMAT.builder(path, native_id)
+    builder.application = NAME
     builder.title = string(field(document, "name"))
     builder.model = string(field(document, "model"))
     add_messages(builder, items(document["chat_messages"]), partial(_add, builder, CallPairing(builder)))
