@@ -103,6 +103,7 @@ def test_tasks_of_mise_come_from_files_that_it_includes_and_from_scripts(tmp_pat
     check(plant(tmp_path, MISE), cases)
     assert agrees("mise run lint:clippy 2>&1 | tail -5", tmp_path)
     assert agrees("cargo xtask gen", tmp_path) and agrees("cargo test", tmp_path)
+    assert agrees("mise exec -- prettier --check .", tmp_path) and not agrees("mise exec -- gone x", tmp_path)
     assert not agrees("mise run gone", tmp_path) and not agrees("go test ./...", tmp_path)
 
 
@@ -181,16 +182,13 @@ def test_scripts_of_a_workspace_are_looked_up_in_the_package_that_is_named(tmp_p
 
 def test_the_lock_file_says_which_package_manager_works_here(tmp_path: Path) -> None:
     plant(tmp_path, MONOREPO)
-    agreed = {
-        command: agrees(command, tmp_path)
-        for command in (
-            *("pnpm test", "pnpm run lint", "pnpm install", "cd apps/web && pnpm dev", "CI=1 timeout 60 pnpm test"),
-            *("npm test", "npm run lint", "yarn test", "bun test", "pnpm run gone", "echo 1 && pnpm test", "pnpm"),
-        )
+    right = "pnpm test|pnpm run lint|pnpm install|cd apps/web && pnpm dev|CI=1 timeout 60 pnpm test"
+    right += "|pnpm --filter @acme/web run dev"
+    wrong = "npm test|npm run lint|yarn test|bun test|pnpm run gone|pnpm run dev|echo 1 && pnpm test|pnpm"
+    assert {command: agrees(command, tmp_path) for command in f"{right}|{wrong}".split("|")} == {
+        **dict.fromkeys(right.split("|"), True),
+        **dict.fromkeys(wrong.split("|"), False),
     }
-    assert [command for command, said in agreed.items() if said] == [
-        *("pnpm test", "pnpm run lint", "pnpm install", "cd apps/web && pnpm dev", "CI=1 timeout 60 pnpm test"),
-    ]
     (tmp_path / "package.json").write_text('{"scripts": {"lint": "x"}}')
     assert agrees("pnpm run lint", tmp_path)
     (tmp_path / "package-lock.json").write_text("{}")
@@ -236,6 +234,7 @@ def test_targets_of_make(tmp_path: Path) -> None:
             "make gone": "no target 'gone'",
             "make test gone": "no target 'gone'",
             "make URL": "no target 'URL'",
+            "cd mk && make test": None,
             "make -C gone html": "no folder 'gone'",
             "cd gone && make test": "no folder 'gone'",
             "cd $HERE && make gone": None,
@@ -293,8 +292,11 @@ tasks:
     cmds: [echo]
 """
     plant(tmp_path, {"Taskfile.yml": text})
-    known = "task|task test:unit|task tu|task lint -- --fix|task start:web|task docs:serve|task remote:x|task lint A=1"
-    check(tmp_path, {**dict.fromkeys(known.split("|")), "task gone": "no task", "task GREETING": "no task"})
+    known = "test:unit|tu|lint -- --fix|start:web|docs:serve|docs|remote:x|lint A=1|"
+    check(
+        tmp_path,
+        {**{f"task {name}": None for name in known.split("|")}, "task gone": "no task", "task GREETING": "no task"},
+    )
     assert agrees("task test:unit lint", tmp_path) and not agrees("task docs:serve", tmp_path)
 
 
@@ -329,6 +331,7 @@ def test_a_project_of_uv(tmp_path: Path) -> None:
             "npm test": "there is no package.json",
             "go build ./...": "there is no go.mod",
             "make test": "there is no Makefile",
+            "just": "there is no justfile",
             "cargo test": "there is no Cargo.toml",
             **dict.fromkeys(("go version", "go install example.com/x@latest", "cargo install x", "cargo --version")),
         },
@@ -358,12 +361,25 @@ def test_a_program_is_missing_only_if_nothing_that_a_shell_knows_has_it(
         path.parent.mkdir(parents=True)
         path.write_text("")
         path.chmod(0o755)
+    (home / ".zshrc").write_text('alias kc9=kubectl\nexport PATH="$HOME/.nvm/versions/odd:$HOME/own:$PATH"\n')
+    (home / "own").mkdir()
+    (home / "own" / "own9").write_text("")
     monkeypatch.setenv("HOME", str(home))
     check(
         checkout,
         {
             **dict.fromkeys(
-                ("corepack9 x", "tool9", "mine9", "terraform plan", "nvm use 18", "source x", "export A=1")
+                (
+                    "corepack9 x",
+                    "tool9",
+                    "mine9",
+                    "own9",
+                    "kc9 get",
+                    "terraform plan",
+                    "nvm use 18",
+                    "source x",
+                    "export A=1",
+                )
             ),
             **dict.fromkeys(("PATH=$HOME/x:$PATH gone9", ". ./env.sh && gone9", "$TOOL x", "command -v gone9")),
             "gone9 x": "'gone9' is not on the path",
@@ -372,6 +388,12 @@ def test_a_program_is_missing_only_if_nothing_that_a_shell_knows_has_it(
             "/opt/gone/bin/go test": "no file '/opt/gone/bin/go'",
         },
     )
+
+
+def test_what_cannot_be_read_speaks_against_nothing(tmp_path: Path) -> None:
+    plant(tmp_path, {"mise.toml": "not = [valid", "package.json": "{", "Makefile": "include **x\n"})
+    check(tmp_path, dict.fromkeys(("mise run x", "npm run x", "make x", "cd ~nosuchuser9 && make x", "make a\0b")))
+    assert not agrees("npm run x", tmp_path) and not agrees("cd ~nosuchuser9 && make x", tmp_path)
 
 
 def test_the_checkout_of_this_project_knows_its_own_commands() -> None:

@@ -13,7 +13,7 @@ from seasoned.lesson.task_file import read_small, upward
 
 _FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".claude/CLAUDE.md")
 _MOST_FILES = 20
-_IMPORT = LazyRegex(r"(?m)(?:^|[ \t(])@([\w./~-]+\.md)\b")
+_IMPORT = LazyRegex(r"(?m)(?:^|[ \t(])@([\w.][\w./-]*\.md)\b")
 _MARKS = LazyRegex(r"[`*\"“”]+")
 # A sentence ends with a full stop, an item of a list or a blank line; lines that only wrap belong together.
 _END = LazyRegex(r"[.!?;](?=\s|$)|\n\s*(?=[-*+#|>\n]|\d+\.)|\n\s*\n")
@@ -83,4 +83,4 @@ def _instructions(folder: Path) -> Iterator[str]:
         if text is not None:
             seen.add(path)
             yield text
-            rest += [path.parent / Path(name).expanduser() for name in _IMPORT.compiled.findall(text)]
+            rest += [path.parent / name for name in _IMPORT.compiled.findall(text)]

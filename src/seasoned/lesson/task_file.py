@@ -42,11 +42,10 @@ class Tasks(msgspec.Struct):
 
 
 class Runner(msgspec.Struct, frozen=True):
-    """A task runner: the files it reads in a folder, and how; it gives the files that one includes."""
+    """A task runner: the files it looks for in a folder, and what reads one and returns the files that it includes."""
 
     files: tuple[str, ...]
     read: Callable[[Path, str, Tasks], Iterable[Path]]
-    looks: str = "up"  # "here", "up" to the nearest file, or in "all" folders above
 
     def tasks(self, folder: Path) -> Tasks | None:
         """The tasks of one folder; None if there is no file there."""
@@ -134,7 +133,8 @@ def _taskfile(path: Path, text: str, tasks: Tasks) -> Iterable[Path]:
         inner = inner or depth
         if section == "includes":
             # An included file may be anywhere; its tasks have its name in front, unless they are flattened.
-            tasks.patterns.add(f"{key}:*" if depth == inner else "*" if key in ("flatten", "aliases") else f"{key}:*")
+            tasks.patterns |= {key, f"{key}:*"} if depth == inner else set()
+            tasks.patterns |= {"*"} if key in ("flatten", "aliases") else set()
         elif section == "tasks" and depth == inner:
             (tasks.patterns if "*" in key else tasks.names).add(key)
         elif section == "tasks" and key == "aliases":
@@ -190,7 +190,7 @@ def _keys(path: Path, text: str, tasks: Tasks) -> Iterable[Path]:
     return ()
 
 
-_MAKE = Runner(("Makefile", "makefile", "GNUmakefile"), _make, "here")
+_MAKE = Runner(("Makefile", "makefile", "GNUmakefile"), _make)
 _MISE = Runner(
     (
         *("mise.toml", ".mise.toml", "mise.local.toml", ".mise.local.toml", ".config/mise.toml", "mise/config.toml"),
@@ -198,19 +198,22 @@ _MISE = Runner(
         *("mise-tasks", ".mise-tasks", ".mise/tasks", ".config/mise/tasks", "mise/tasks"),
     ),
     _mise,
-    "all",
 )
 RUNNERS = {
     "make": _MAKE,
     "gmake": _MAKE,
     "just": Runner(("justfile", "Justfile", ".justfile", "JUSTFILE"), _just),
     "task": Runner(
-        tuple(f"{name}{kind}" for name in ("Taskfile", "taskfile") for kind in (".yml", ".yaml", ".dist.yml")),
+        tuple(
+            f"{name}{kind}"
+            for name in ("Taskfile", "taskfile")
+            for kind in (".yml", ".yaml", ".dist.yml", ".dist.yaml")
+        ),
         _taskfile,
     ),
     "mise": _MISE,
     "turbo": Runner(("turbo.json", "turbo.jsonc"), _keys),
-    "deno": Runner(("deno.json", "deno.jsonc", "package.json"), _keys, "all"),
+    "deno": Runner(("deno.json", "deno.jsonc", "package.json"), _keys),
 }
 
 
@@ -233,6 +236,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def scripts_in(folder: Path) -> Tasks | None:
+    """The scripts of the package.json in a folder; None if there is none."""
     manifest = read_manifest(folder)
     if manifest is None:
         return Tasks("package.json", patterns={"*"}) if (folder / "package.json").exists() else None
@@ -249,7 +253,8 @@ def members_of(folder: Path) -> dict[Path, str]:
             patterns = re.findall(r"""^\s*-\s*['"]?([^'"\s#!]+)""", text, re.MULTILINE)
         if isinstance(patterns, list) and patterns:
             # No `**`: it would go through every node_modules.
-            wanted = [str(one).strip("/").removeprefix("./").replace("**", "*") for one in patterns]
+            given = [str(one).removeprefix("./").strip("/") for one in patterns]
+            wanted = [one.replace("**", deep) for one in given for deep in (("*", "*/*") if "**" in one else ("",))]
             found = [top, *(path for one in wanted if one and one[0] != "!" for path in top.glob(one))][:MOST_FILES]
             return {
                 place: str(manifest.get("name")) for place in found if (manifest := read_manifest(place)) is not None

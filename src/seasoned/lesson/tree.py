@@ -15,6 +15,7 @@ from pathlib import Path
 from seasoned.command.parse import Step, is_assignment, names, parse
 from seasoned.command.written import purpose_of
 from seasoned.lazy_regex import LazyRegex
+from seasoned.lesson.installed_program import TOOL_FILES, is_installed
 from seasoned.lesson.task_file import (
     MOST_FILES,
     RUNNERS,
@@ -26,29 +27,8 @@ from seasoned.lesson.task_file import (
     upward,
 )
 
-# Folders with programs that a login shell or a version manager finds and a hook may not.
-_MORE_PATHS = names(
-    "~/.local/bin ~/bin ~/.cargo/bin ~/.bun/bin ~/go/bin ~/.local/share/mise/shims ~/.asdf/shims ~/.volta/bin"
-    " ~/.pyenv/shims ~/.rbenv/shims ~/.nodenv/shims ~/.goenv/shims ~/.rye/shims ~/.deno/bin ~/.pixi/bin"
-    " ~/.local/share/pnpm ~/Library/pnpm ~/.npm-global/bin ~/.poetry/bin ~/.dotnet/tools ~/.nix-profile/bin"
-    " /run/current-system/sw/bin /nix/var/nix/profiles/default/bin /opt/homebrew/bin /usr/local/bin /usr/local/sbin"
-    " /usr/sbin /sbin /usr/local/go/bin /home/linuxbrew/.linuxbrew/bin /snap/bin"
-)
-_VERSIONS = (
-    *(".nvm/versions/node/*/bin", ".local/share/mise/installs/*/*/bin", ".local/share/mise/installs/*/*"),
-    *(".local/share/fnm/node-versions/*/installation/bin", ".sdkman/candidates/*/current/bin"),
-)
-_IN_TREE = ("node_modules/.bin", ".venv/bin", "venv/bin", "bin")
-# Files that say which tools a version manager puts on the path of a person's shell.
-_TOOL_FILES = ("mise.toml", ".mise.toml", ".tool-versions", "devbox.json", "flake.nix", "shell.nix", ".envrc")
 # Folders of what is installed or built. What is missing there comes back with the next build.
 _MADE = names("node_modules .venv venv env target dist build out bin obj _build .next .tox .nox tmp vendor coverage")
-# Words of the shell, and functions that a profile defines.
-_SHELL = names(
-    ". : source [ [[ alias bg break builtin cd command conda continue declare echo eval exec exit export false fg hash"
-    " jobs kill let local mamba module nvm popd print printf pushd pwd read return sdk set shift shopt test time times"
-    " trap true type typeset ulimit umask unalias unset wait workon"
-)
 # Behind these there may be programs, files and tasks that are not there now.
 _PREPARES = names(
     ". source eval nvm sdk conda mamba workon module git mkdir cp mv ln tar unzip curl wget pushd touch tee"
@@ -72,6 +52,7 @@ _INTERPRETER_VALUES = names("-W -X -r --require --import --loader --env-file -I 
 _PLAIN = LazyRegex(r"[\w./~+@:-]+\Z")
 # The file without which a subcommand has nothing to work on.
 _NEEDS: dict[str, tuple[tuple[str, ...], frozenset[str]]] = {
+    **{program: (RUNNERS[program].files, frozenset({""})) for program in ("make", "just", "task")},
     "go": (("go.mod", "go.work"), names("test build vet generate")),
     **dict.fromkeys(("poetry", "pdm"), (("pyproject.toml",), names("run install lock add build sync"))),
     "bundle": (("Gemfile",), names("exec install")),
@@ -111,6 +92,13 @@ _MORE_CARGO = names(
 
 def contradiction(command: str, folder: Path) -> str | None:
     """Why a command cannot work in this folder; None if nothing speaks against it."""
+    try:
+        return _contradiction(command, folder)
+    except (OSError, ValueError, RuntimeError):
+        return None  # a folder that may not be read, a pattern that is none, a home of nobody
+
+
+def _contradiction(command: str, folder: Path) -> str | None:
     place, is_prepared = folder, "PATH=" in command
     steps = parse(command)
     # `a || b` works without a; a folder entered in brackets is left behind them.
@@ -136,11 +124,14 @@ def contradiction(command: str, folder: Path) -> str | None:
 def agrees(command: str, folder: Path) -> bool:
     """Whether the checkout itself names this way: by a lock file, or by the task, target or script that is run."""
     place, said = folder, list[bool]()
-    for step in parse(command):
-        if step.program == "cd" and len(step.words) == 1:
-            place = place / step.words[0]
-        elif step.join != "|":
-            said.append(_says_same(step, place))
+    try:
+        for step in parse(command):
+            if step.program == "cd" and len(step.words) == 1:
+                place = place / step.words[0]
+            elif step.join != "|":
+                said.append(_says_same(step, place))
+    except (OSError, ValueError, RuntimeError):
+        return False
     return bool(said) and all(said) and contradiction(command, folder) is None
 
 
@@ -150,11 +141,18 @@ def _says_same(step: Step, folder: Path) -> bool:
     given = _arguments(step)
     for manager in (step.program, *(word.partition(" ")[0] for word in step.prefix)):
         if (chosen := _is_chosen(manager, folder)) is not None:
-            return chosen and bool(given or step.prefix)
+            return chosen and (
+                _has_script(step, given[1], folder)
+                if given[:1] == ["run"] and given[1:]
+                else bool(given or step.prefix)
+            )
     if step.program in ("npm", "node"):
         asked = _asked_script(step, given)
-        scripts = next((found for place in upward(folder) if (found := scripts_in(place)) is not None), None)
-        return scripts is not None and asked in scripts.names
+        return _has_script(step, asked, folder)
+    if step.prefix == ("mise",):
+        named = re.compile(rf"^\"?(?:[\w-]+:)?(?:\S+/)?{re.escape(step.program)}\"?[ =]", re.MULTILINE)
+        texts = (read_small(place / name) for place in upward(folder) for name in TOOL_FILES[:3])
+        return any(text is not None and named.search(text) for text in texts)
     if step.program == "cargo" and given:
         return given[0] in _aliases(folder) or (given[0] in _CARGO and _is_above(folder, ("Cargo.toml",)))
     if asked_tasks := _asked_tasks(step.program, given):
@@ -162,6 +160,13 @@ def _says_same(step: Step, folder: Path) -> bool:
         return all(any(name in tasks.names for tasks in known) for name in asked_tasks)
     path = _path_of(step)
     return "/" in path and path[0] not in "/~" and not _is_made(path) and (folder / path).is_file()
+
+
+def _has_script(step: Step, script: str, folder: Path) -> bool:
+    """Whether the package has a script, or any package of the workspace if the command names one."""
+    names_package = any(word.startswith(("-F", "-w", "-r", "--filter", "--workspace")) for word in step.words)
+    places = members_of(folder) if names_package else upward(folder)
+    return any(script in scripts.names for place in places if (scripts := scripts_in(place)) is not None)
 
 
 def _is_chosen(manager: str, folder: Path) -> bool | None:
@@ -195,7 +200,7 @@ def _contradicted(step: Step, folder: Path, *, is_prepared: bool) -> str | None:
         return None
     needed, subcommands = _NEEDS.get(step.program, ((), frozenset()))
     is_alone = any("@" in word or word.endswith(".go") for word in given)
-    if given and given[0] in subcommands and not is_alone and not _is_somewhere(folder, needed):
+    if "".join(given[:1]) in subcommands and not is_alone and not _is_somewhere(folder, needed):
         return f"there is no {needed[0]}"
     if step.program == "cargo":
         return _missing_in_cargo(step, given, folder)
@@ -235,7 +240,7 @@ def _value_of(option: str, words: tuple[str, ...]) -> str:
 
 def _working_folder(step: Step, folder: Path) -> Path:
     """The folder that a command names to work in: `make -C docs`, `pnpm --dir web`."""
-    named = _FOLDER | (names("-d") if step.program in ("just", "task") else names(""))
+    named = _FOLDER | (_MORE_VALUES.get(step.program, frozenset()) - {"-w"})
     for option in named if step.program in _WORKS_IN else ():
         value = _value_of(option, step.words)
         if value and _PLAIN.compiled.match(value):
@@ -261,22 +266,10 @@ def _is_somewhere(folder: Path, files: tuple[str, ...]) -> bool:
 
 
 def _is_found(program: str, folder: Path) -> bool:
-    """Whether a program is anywhere that a shell, a version manager or the checkout may find it."""
-    if program in _SHELL or not _PLAIN.compiled.match(program):
-        return True
     if "/" in program:
-        return _is_made(program) or (folder / Path(program).expanduser()).exists()
-    in_tree = (f"{place}/{part}" for place in (folder, *folder.parents) for part in _IN_TREE)
-    # Not shutil.which: importing it takes longer than all of this.
-    for place in (*os.get_exec_path(), *in_tree, *map(os.path.expanduser, _MORE_PATHS)):
-        path = Path(place, program)
-        if os.access(path, os.X_OK) and path.is_file():
-            return True
-    if any(next(Path.home().glob(f"{versions}/{program}"), None) for versions in _VERSIONS):
-        return True
-    # A tool that the project has its version manager install.
-    texts = (read_small(place / name) for place in upward(folder) for name in _TOOL_FILES)
-    return any(text is not None and re.search(rf"\b{re.escape(program)}\b", text) for text in texts)
+        is_path = _PLAIN.compiled.match(program) is not None
+        return not is_path or _is_made(program) or (folder / Path(program).expanduser()).exists()
+    return not _PLAIN.compiled.match(program) or is_installed(program, folder)
 
 
 def _is_made(path: str) -> bool:
@@ -327,6 +320,8 @@ def _missing_script(step: Step, given: list[str], folder: Path) -> str | None:
     if not script or not re.fullmatch(r"[\w:.@-]+", script):
         return None
     members = members_of(folder)
+    if len(members) >= MOST_FILES:
+        return None
     chosen = [place for place, name in members.items() if filters and filters[0] in (name, name.partition("/")[2])]
     if filters and (not chosen or sum(word.startswith(("--filter", "-F", "-w", "--work")) for word in step.words) > 1):
         return None  # a pattern, a folder, several packages, or one that is not among those that were read
@@ -382,10 +377,9 @@ def _asked_tasks(program: str, given: list[str]) -> list[str]:
 
 
 def _known(program: str, folder: Path) -> list[Tasks]:
-    runner = RUNNERS[program]
-    places = [folder] if runner.looks == "here" else [*upward(folder), Path.home()]
-    found = [tasks for place in places if (tasks := runner.tasks(place)) is not None]
-    return found if runner.looks == "all" else found[:1]
+    """The tasks of a folder, of those above it, and of the person: what a runner may find from there."""
+    places = [*upward(folder), Path.home()]
+    return [tasks for place in places if (tasks := RUNNERS[program].tasks(place)) is not None]
 
 
 def _missing_task(program: str, asked: list[str], folder: Path) -> str | None:
