@@ -231,6 +231,7 @@ def test_targets_of_make(tmp_path: Path) -> None:
             **dict.fromkeys(
                 ("make -f other.mk gone", "make $TARGET", "make gone || true", "git checkout x && make gone")
             ),
+            **dict.fromkeys(("make -C $HERE gone", "make --directory=docs html")),
             "make gone": "no target 'gone'",
             "make test gone": "no target 'gone'",
             "make URL": "no target 'URL'",
@@ -323,6 +324,7 @@ def test_a_project_of_uv(tmp_path: Path) -> None:
             **dict.fromkeys(("uv run scripts/build.py", "uv run python -m acme", "uv run --with rich python -c 'x'")),
             **dict.fromkeys((".venv/bin/python -m pytest", "source .venv/bin/activate && pytest", "poetry run acme")),
             **dict.fromkeys(("python3 scripts/build.py --fast", "python3 dist/made.py", "./acme-server")),
+            **dict.fromkeys(("uv run --directory scripts python build.py", "python3 build.py")),
             "uv run scripts/gone.py": "no file 'scripts/gone.py'",
             "uv run python scripts/gone.py": "no file 'scripts/gone.py'",
             "python3 -X dev scripts/gone.py": "no file 'scripts/gone.py'",

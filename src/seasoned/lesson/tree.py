@@ -49,6 +49,7 @@ _SCRIPT = LazyRegex(r"[\w./~+@-]+\.(?:py|sh|bash|zsh|rb|pl|php|[cm]?[jt]sx?)\Z")
 _INTERPRETERS = LazyRegex(r"(?:python|pypy)[\d.]*|node|deno|bun|ruby|perl|php|bash|sh|zsh|tsx|ts-node")
 _INLINE = names("-c -e -m -p -E -s - --eval --print --run --test --check -V -v -i")
 _INTERPRETER_VALUES = names("-W -X -r --require --import --loader --env-file -I -o --tsconfig --preload")
+_RUNS_ELSEWHERE = LazyRegex(r"\b(?:uv|poetry|pdm|pipenv|hatch) .*(?:--directory|--project|-C|-p)\b")
 _PLAIN = LazyRegex(r"[\w./~+@:-]+\Z")
 # The file without which a subcommand has nothing to work on.
 _NEEDS: dict[str, tuple[tuple[str, ...], frozenset[str]]] = {
@@ -95,14 +96,18 @@ def contradiction(command: str, folder: Path) -> str | None:
     try:
         return _contradiction(command, folder)
     except (OSError, ValueError, RuntimeError):
-        return None  # a folder that may not be read, a pattern that is none, a home of nobody
+        return None  # such as a folder that may not be read
 
 
 def _contradiction(command: str, folder: Path) -> str | None:
     place, is_prepared = folder, "PATH=" in command
     steps = parse(command)
     # `a || b` works without a; a folder entered in brackets is left behind them.
-    if any(step.join == "||" for step in steps) or ("(" in command and sum(step.program == "cd" for step in steps) > 1):
+    if (
+        _RUNS_ELSEWHERE.compiled.search(command)
+        or any(step.join == "||" for step in steps)
+        or ("(" in command and sum(step.program == "cd" for step in steps) > 1)
+    ):
         return None
     for step in steps:
         if step.program == "cd":
@@ -137,7 +142,10 @@ def agrees(command: str, folder: Path) -> bool:
 
 def _says_same(step: Step, folder: Path) -> bool:
     step, _ = _inside(step)
-    folder = _working_folder(step, folder)
+    place = _working_folder(step, folder)
+    if place is None:
+        return False
+    folder = place
     given = _arguments(step)
     for manager in (step.program, *(word.partition(" ")[0] for word in step.prefix)):
         if (chosen := _is_chosen(manager, folder)) is not None:
@@ -192,21 +200,20 @@ def _contradicted(step: Step, folder: Path, *, is_prepared: bool) -> str | None:
     for name in wanted if not is_prepared else ():
         if name and not _is_found(name, folder):
             return f"there is no file {name.removeprefix('./')!r}" if "/" in name else f"{name!r} is not on the path"
-    folder = _working_folder(step, folder)
-    if not folder.is_dir():
-        return f"there is no folder {folder.name!r}"
-    given = _arguments(step)
-    if not _OTHER.isdisjoint(step.words) or any("$" in word or "…" in word for word in given[:2]):
+    place, given = _working_folder(step, folder), _arguments(step)
+    if place is not None and not place.is_dir():
+        return f"there is no folder {place.name!r}"
+    if place is None or not _OTHER.isdisjoint(step.words) or any("$" in word or "…" in word for word in given[:2]):
         return None
     needed, subcommands = _NEEDS.get(step.program, ((), frozenset()))
     is_alone = any("@" in word or word.endswith(".go") for word in given)
-    if "".join(given[:1]) in subcommands and not is_alone and not _is_somewhere(folder, needed):
+    if "".join(given[:1]) in subcommands and not is_alone and not _is_somewhere(place, needed):
         return f"there is no {needed[0]}"
     if step.program == "cargo":
-        return _missing_in_cargo(step, given, folder)
+        return _missing_in_cargo(step, given, place)
     if asked := _asked_tasks(step.program, given):
-        return _missing_task(step.program, asked, folder)
-    return _missing_script(step, given, folder) or _missing_file(step, folder)
+        return _missing_task(step.program, asked, place)
+    return _missing_script(step, given, place) or _missing_file(step, place)
 
 
 def _inside(step: Step) -> tuple[Step, bool]:
@@ -238,13 +245,13 @@ def _value_of(option: str, words: tuple[str, ...]) -> str:
     return following or next((word[len(option) + 1 :] for word in words if word.startswith(f"{option}=")), "")
 
 
-def _working_folder(step: Step, folder: Path) -> Path:
-    """The folder that a command names to work in: `make -C docs`, `pnpm --dir web`."""
+def _working_folder(step: Step, folder: Path) -> Path | None:
+    """The folder that a command names to work in: `make -C docs`, `pnpm --dir web`; None for one in a variable."""
     named = _FOLDER | (_MORE_VALUES.get(step.program, frozenset()) - {"-w"})
     for option in named if step.program in _WORKS_IN else ():
         value = _value_of(option, step.words)
-        if value and _PLAIN.compiled.match(value):
-            return folder / Path(value).expanduser()
+        if value:
+            return folder / Path(value).expanduser() if _PLAIN.compiled.match(value) else None
     return folder
 
 
@@ -268,8 +275,13 @@ def _is_somewhere(folder: Path, files: tuple[str, ...]) -> bool:
 def _is_found(program: str, folder: Path) -> bool:
     if "/" in program:
         is_path = _PLAIN.compiled.match(program) is not None
-        return not is_path or _is_made(program) or (folder / Path(program).expanduser()).exists()
+        return not is_path or _is_made(program) or _is_file(program, folder)
     return not _PLAIN.compiled.match(program) or is_installed(program, folder)
+
+
+def _is_file(path: str, folder: Path) -> bool:
+    """Whether a file exists, perhaps seen from another folder of the checkout."""
+    return Path(path).expanduser().exists() if path[0] in "/~" else _is_somewhere(folder, (path,))
 
 
 def _is_made(path: str) -> bool:
@@ -292,7 +304,7 @@ def _missing_file(step: Step, folder: Path) -> str | None:
             return None
         if skip or word.startswith("-") or (step.program in ("bun", "deno") and word == "run"):
             skip = word in _INTERPRETER_VALUES
-        elif not _SCRIPT.compiled.match(word) or _is_made(word) or (folder / Path(word).expanduser()).exists():
+        elif not _SCRIPT.compiled.match(word) or _is_made(word) or _is_file(word, folder):
             return None
         else:
             return f"there is no file {word!r}"
