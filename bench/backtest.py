@@ -18,7 +18,7 @@ from seasoned.app.backtest import FEWEST_CONVERSATIONS
 from seasoned.app.stores import read_histories
 from seasoned.config import load
 from seasoned.errors import SeasonedError
-from seasoned.lesson.replay import ARMS, ArmFigures, Figures, ReplayConversation, conversations, replay
+from seasoned.lesson.replay import ARMS, LineFigures, Figures, ReplayConversation, conversations, replay
 from seasoned.lesson.replay import figures as figures_of
 from seasoned.outcome.track import tracks
 from seasoned.stats.interval import Estimate
@@ -88,7 +88,7 @@ def _rows(one: Figures) -> Iterator[str]:
     )
 
 
-def _arm(arm: ArmFigures) -> str:
+def _arm(arm: LineFigures) -> str:
     return (
         f"right {_share(arm.right)} written {_short(arm.as_written)} covered {_share(arm.covered)} "
         f"wrong first {_short(arm.covered_first_wrong)}"

@@ -187,13 +187,14 @@ class LessonLookup(msgspec.Struct, frozen=True):
         if folder is None:
             return "only two sessions did it since another command failed" if line.needs_tree else None
         from seasoned.lesson import tree
+        from seasoned.lesson.instruction_file import instructions_say
 
         command = line.text.removesuffix(" …")
         if why := tree.contradiction(command, folder):
             return why
         if line.needs_tree and not tree.agrees(command, folder):
             return "only two sessions did it since another command failed, and the checkout does not say the same"
-        if not line.is_correction and tree.instructions_say(command, folder):
+        if not line.is_correction and instructions_say(command, folder):
             return "the project's instruction files say it"
         return None
 

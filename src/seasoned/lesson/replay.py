@@ -393,7 +393,7 @@ _FEWEST_PROJECTS = 5
 _MANY_SESSIONS = 20
 
 
-class ArmFigures(msgspec.Struct, frozen=True):
+class LineFigures(msgspec.Struct, frozen=True):
     """How good the lines of one arm are, in conversations with enough predecessors."""
 
     lines: int  # whose purpose the session then served
@@ -409,8 +409,8 @@ class Figures(msgspec.Struct, frozen=True):
     project: str
     conversations: int
     told: int  # conversations that saw anything
-    arms: dict[str, ArmFigures]  # without the languages' defaults
-    with_defaults: dict[str, ArmFigures]
+    arms: dict[str, LineFigures]  # without the languages' defaults
+    with_defaults: dict[str, LineFigures]
     worth: Estimate  # of the lines shown, those that are not a language's default
     calls: int
     failures: int
@@ -485,7 +485,7 @@ def _figures(project: str, replayed: Sequence[Replayed]) -> Figures:
     )
 
 
-def _arm(replayed: Sequence[Replayed], arm: str, *, defaults: bool) -> ArmFigures:
+def _arm(replayed: Sequence[Replayed], arm: str, *, defaults: bool) -> LineFigures:
     share = _Shares(replayed)
 
     def lines(one: Replayed) -> list[ShownLine]:
@@ -498,7 +498,7 @@ def _arm(replayed: Sequence[Replayed], arm: str, *, defaults: bool) -> ArmFigure
             if forms and (pair.first_wrong or not first_wrong):
                 yield shown.get(pair.purpose) in forms
 
-    return ArmFigures(
+    return LineFigures(
         sum(len(lines(one)) for one in replayed),
         share.of(lambda one: [line.right for line in lines(one)]),
         share.of(lambda one: [line.as_written for line in lines(one)]),
