@@ -18,7 +18,7 @@ from seasoned.app.backtest import FEWEST_CONVERSATIONS
 from seasoned.app.stores import read_histories
 from seasoned.config import load
 from seasoned.errors import SeasonedError
-from seasoned.lesson.replay import ARMS, LineFigures, Figures, ReplayConversation, conversations, replay
+from seasoned.lesson.replay import ARMS, Figures, LineFigures, ReplayConversation, conversations, replay
 from seasoned.lesson.replay import figures as figures_of
 from seasoned.outcome.track import tracks
 from seasoned.stats.interval import Estimate

@@ -7,7 +7,10 @@ import sqlite3
 import time
 from pathlib import Path
 
+import msgspec
+
 from seasoned.config import Config
+from seasoned.lesson.lesson import FailureKind, Lesson, LessonCost, Way
 from seasoned.store import open_store
 
 CALLS = 50
@@ -136,12 +139,19 @@ def _session(rng: random.Random, number: int, started: float) -> tuple[tuple, li
 
 def _write_mistakes(db: sqlite3.Connection) -> None:
     # A few are made again and again, most of them seldom.
-    db.execute(
-        "INSERT INTO attempt (call_id, session_id, mistake_id, signature, mistake_tool, program, repaired_by, how,"
-        " tool, time) SELECT id, session_id, number, 'error: part ' || number || ' is not in the list', 'Bash',"
-        " 'make part-' || number, CASE WHEN id % 3 THEN id + 1 END,"
-        " CASE WHEN id % 3 THEN 'after `git pull`' END, tool, time"
-        " FROM (SELECT *, 1 + (id * 7919 % 2000) * (id * 104729 % 2000) / 2000 AS number FROM call"
-        " WHERE counts_as = 'failed' AND position < ?)",
-        (CALLS - 1,),
-    )
+    lessons = [
+        Lesson(
+            "repair",
+            f"mistake-{number}",
+            f"make part-{number}-again",
+            lineages=2 + 4000 // (number + 1),
+            among=2 + 8000 // (number + 1),
+            last=1.0,
+            failed=FailureKind("shell", f"make part-{number}", f"part {number} is not in the list"),
+            way=Way("form", f"make part-{number}-again"),
+            cost=LessonCost(8000 // (number + 1), 16_000 // (number + 1)),
+        )
+        for number in range(MISTAKES)
+    ]
+    rows = [(f"/home/mira/project-{at % 40}", one.key, msgspec.json.encode(one)) for at, one in enumerate(lessons)]
+    db.executemany("INSERT INTO lesson (project, topic, key, content) VALUES (?, 'repair', ?, ?)", rows)

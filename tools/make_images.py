@@ -13,13 +13,13 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import sync_playwright  # noqa: E402
-from seasoned.template.recall.index import fill  # noqa: E402
 from tests.browser.conftest import start_chromium  # noqa: E402
 from tests.browser.walking import Walk  # noqa: E402
 from tests.web.filled import fill_sessions, store_of  # noqa: E402
 from tests.web.pages import Site, site  # noqa: E402
 
 from seasoned.config import Config  # noqa: E402
+from seasoned.lesson.storage import refresh  # noqa: E402
 from seasoned.redact.key import Secrecy, load_key  # noqa: E402
 from seasoned.store.search import fill as fill_search  # noqa: E402
 from seasoned.template.library.upkeep import auto  # noqa: E402
@@ -72,7 +72,7 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
     """What someone sees after `seasoned up` without histories, with two requests pending."""
     fill_sessions(home)
     with store_of(home) as store:
-        fill(store)
+        refresh(store)
         fill_search(store)
         # As of the samples' own time: seen from today all of it would be too old.
         now = max(row["last"] for row in store.rows("session.totals")) + 86_400

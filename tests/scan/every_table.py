@@ -60,6 +60,4 @@ class _Names:
             return None
         if column == "id" and table in self.tables:
             return self.tables[table][value]
-        if column == "call_id" and table == "attempt":
-            return self.calls[value]
         return self.columns[column][value] if column in self.columns else value

@@ -82,9 +82,8 @@ with open_store(Path(sys.argv[1])) as store:
 """
 # All that they write, without the numbers of rows that a rolled-back transaction leaves out, and without times.
 FILLED = {
-    "attempts": "SELECT * FROM attempt ORDER BY 1",
     "evidence": "SELECT session_id, project, ended, content FROM evidence ORDER BY 1",
-    "knowledge": "SELECT project, topic, key, content FROM knowledge ORDER BY 1, 2, 3",
+    "lessons": "SELECT project, topic, key, content FROM lesson ORDER BY 1, 2, 3",
     "learned": "SELECT id, learned_ended FROM session WHERE learned_at IS NOT NULL ORDER BY 1",
     "search": "SELECT * FROM search_document ORDER BY 1",
     "costs": "SELECT id, known_usd FROM session ORDER BY 1",

@@ -20,7 +20,7 @@ from tests.scan.every_table import every_table
 from tests.scan.test_kill import many_copies
 
 SECRECY = Secrecy(b"k" * 32)
-LEARNED = ("attempt", "evidence", "knowledge")
+LEARNED = ("evidence", "lesson")
 
 
 def read(folder: Path, path: Path, *, in_readers: bool, workers: int = 1) -> Path:

@@ -21,17 +21,16 @@ from seasoned.store.query import _FOLDER, queries, query
 
 # Tables that grow with every session.
 LARGE = (
-    *("call", "session", "attempt", "evidence", "session_tool", "waiting"),
+    *("call", "session", "evidence", "session_tool", "waiting"),
     *("usage_part", "part", "said", "search_document"),
 )
 # What reads a whole table, because that is what it is asked for.
 READS_ALL = {
     "lesson.learned_agents": "totals of all agents, by an index",
-    "advise.newest": "the newest sessions; it stops at the limit",
     "page.agents": "the agents of all sessions",
     "page.days": "totals of all days",
     "page.failed_between": "the sessions of some days, by their time",
-    "page.mistakes": "totals of all mistakes",
+    "lesson.everywhere": "the errors of all projects",
     "page.sessions": "a list in an order that a person chose",
     "source.counts": "totals of all sessions",
     "usage.known": "the cost of all sessions",
@@ -54,7 +53,6 @@ READS_ALL = {
     "project.list": "all projects",
     "lesson.count_waiting": "how many sessions wait",
     "lesson.queue": "the whole queue, the newest first",
-    "recall.tools": "it jumps from tool to tool",
     "lesson.wait_all": "when the rules changed, so that all sessions are read again",
     "lesson.waiting": "the queue from its end; it stops at the limit",
     "review.newest_session": "the newest session, by either of two times",

@@ -84,9 +84,11 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
         known = lessons_of(store, key)
         agents.update(known.agents)
         recurring[key] = sum(one.cost.failures > 1 for one in known.repairs())
-        found += advice_of(known, key)
-        if (folder := project_folder(store, key)) is not None:
-            found += contradictions(folder, key, known, among=len(known.lineages), agent=known.agent)
+        folder = project_folder(store, key)
+        among = len(known.lineages)
+        wrong = [] if folder is None else list(contradictions(folder, key, known, among=among, agent=known.agent))
+        found += wrong
+        found += advice_of(known, key, corrected={one.subject.rpartition("\n")[2] for one in wrong})
         follow_ups += followed(known, key, applied)
     ordered = tuple(sorted(found, key=lambda one: (-one.saves, one.id)))
     use = use_of(store, project=project)

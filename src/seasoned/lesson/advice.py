@@ -5,7 +5,7 @@ Each line is true for the project now: what was repaired in another way since, o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -197,9 +197,9 @@ _FEWEST = 2
 _OVER_AFTER = 25
 
 
-def advice_of(known: ProjectLessons, project: str) -> list[Advice]:
-    """What the lessons of a project are worth doing something about."""
-    return [*_of_repairs(known, project), *_of_commands(known, project)]
+def advice_of(known: ProjectLessons, project: str, *, corrected: Collection[str] = ()) -> list[Advice]:
+    """What the lessons of a project are worth doing something about; `corrected` are forms that files are rid of."""
+    return [*_of_repairs(known, project, corrected), *_of_commands(known, project)]
 
 
 def followed(known: ProjectLessons, project: str, applied: Iterable[AppliedAdvice]) -> list[FollowUp]:
@@ -211,14 +211,15 @@ def followed(known: ProjectLessons, project: str, applied: Iterable[AppliedAdvic
     ]
 
 
-def _of_repairs(known: ProjectLessons, project: str) -> Iterator[Advice]:
+def _of_repairs(known: ProjectLessons, project: str, corrected: Collection[str]) -> Iterator[Advice]:
     """A line for each mistake that keeps coming back and has one answer."""
     among = known.lineages
     for lesson in known.repairs():
         happened = known.made(lesson.key)
         line = "" if lesson.silent or lesson.lineages < _FEWEST else line_of(lesson)
         newer = sum(end > max(happened.values(), default=0.0) for root, end in among.items() if root not in happened)
-        if not line or newer > _OVER_AFTER:
+        is_corrected = lesson.failed is not None and lesson.failed.form in corrected
+        if not line or newer > _OVER_AFTER or is_corrected:
             continue
         cost = lesson.cost
         evidence = AdviceEvidence(

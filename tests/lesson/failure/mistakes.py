@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
-from seasoned.lesson.failure.recurrence import FEWEST_SESSIONS, Recurrence, RecurrenceCounter
 
 from seasoned.command.tool import kind_of
 from seasoned.outcome.track import JudgedCall, Track
@@ -46,11 +43,3 @@ def session(name: str, *calls: JudgedCall, day: int = 0) -> Track:
 def sessions(count: int, *calls: JudgedCall) -> list[Track]:
     """The same calls in several sessions, a day apart."""
     return [session(f"s{number}", *calls, day=number) for number in range(count)]
-
-
-def recurring(tracks: Iterable[Track], *, fewest_sessions: int = FEWEST_SESSIONS) -> tuple[Recurrence, ...]:
-    """The recurring mistakes of these sessions."""
-    counter = RecurrenceCounter()
-    for track in tracks:
-        counter.add(track)
-    return counter.recurring(fewest_sessions=fewest_sessions)

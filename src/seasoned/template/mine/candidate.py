@@ -15,6 +15,7 @@ from seasoned.command.parse import parse
 from seasoned.command.tool import tool_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import CallTarget
+from seasoned.lesson.failure.cause import is_signal
 from seasoned.lesson.failure.repair import Repair, repairs
 from seasoned.lesson.failure.similarity import NUMERIC_IDS
 from seasoned.outcome.track import JudgedCall, Track
@@ -387,7 +388,9 @@ def teaches(repair: Repair, calls: Sequence[JudgedCall]) -> bool:
     # A failure of the environment, or the same call again, teaches nothing about writing it.
     if failed.fault == "environment" or failed.raw_arguments == repaired.raw_arguments:
         return False
-    if not repair.changed or repair.how.startswith(_ELSEWHERE):
+    # Something done in between made a failing check pass, or what differs is not in the call.
+    was_fixed = is_signal(failed) and any(step.kind in ("edit", "run") for step in repair.steps)
+    if not repair.changed or was_fixed or repair.how.startswith(_ELSEWHERE):
         return False
     return _complained(failed) <= {step.program for step in parse(repaired.command or "")}
 

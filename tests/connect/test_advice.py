@@ -10,11 +10,13 @@ import pytest
 
 from seasoned.app.advice import (
     AdviceView,
+    Gathered,
     advice_view,
     apply_advice,
     dismiss_advice,
     find_advice,
     find_decided,
+    gather,
     undo_advice,
 )
 from seasoned.config import Config
@@ -26,17 +28,15 @@ from seasoned.lesson.advice import (
     AdviceEvidence,
     AdviceStep,
     AppliedAdvice,
-    Gathered,
     applied_advice,
     follow_up,
-    gather,
     make_advice,
 )
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Store
 from tests.web.filled import fill_project, store_of
 
-LINES = ("Run `make test` without `rtk`.", "Check with `make lint`.", "Quote words that begin with `=`.")
+LINES = ("Run `make test` instead of `rtk make test`.", "Check with `make lint`.", "Quote words that begin with `=`.")
 FILES = {
     "missing": None,
     "empty": b"",
@@ -97,12 +97,12 @@ def test_advice_is_applied_undone_and_given_again(shop: tuple[Config, Path]) -> 
     with store_of(config.home) as store:
         view = view_of(config, store)
         said = {one.advice.sentence: one for one in view.advice}
-        repair = said["Run `make test` without `rtk`."]
+        repair = said["Run `make test` instead of `rtk make test`."]
         assert repair.advice.evidence.sessions == 6
         assert repair.can_apply
         assert repair.step == f"a line for {file}"
         apply_advice(config, store, repair.advice, redactor)
-        assert file.read_bytes().endswith(f"{HEADING}\n\n- Run `make test` without `rtk`.".encode())
+        assert file.read_bytes().endswith(f"{HEADING}\n\n- Run `make test` instead of `rtk make test`.".encode())
         other = advice(AdviceStep("instruction", "Mind the gap.", "claude-code"), str(folder))
         apply_advice(config, store, other, redactor)
         now = view_of(config, store)
@@ -128,7 +128,7 @@ def test_an_instruction_that_sessions_contradict_is_corrected(shop: tuple[Config
     with store_of(config.home) as store:
         found = {one.advice.sentence: one.advice for one in view_of(config, store).advice}
         correction = found["Say `make test` in CLAUDE.md instead of `rtk make test`, which fails."]
-        assert "Run `make test` without `rtk`." not in found, "it is corrected where it stands"
+        assert "Run `make test` instead of `rtk make test`." not in found, "it is corrected where it stands"
         apply_advice(config, store, correction, Secrecy(load_key(config.home)).redactor())
         assert file.read_text("utf-8") == (
             "# Shop\n\nTest with `make test`, not with rtk make test it.\n\n```sh\nmake test\n```\n"
@@ -165,18 +165,11 @@ MIND_HERMES, MIND_GEMINI, MIND_CODEX = (
 @pytest.mark.parametrize(
     ("step", "place", "file", "before", "after"),
     [
-        (
-            AdviceStep("permission", 'git fetch "x"', "codex"),
-            "user",
-            "codex_home/rules/seasoned.rules",
-            None,
-            'prefix_rule(pattern = ["git", "fetch", "\\"x\\""], decision = "prompt")\n',
-        ),
         (MIND_HERMES, "project", "hermes_home/memories/MEMORY.md", "One.", "One.\n§\nIn shop: Mind the gap."),
         (MIND_GEMINI, "project", "shop/GEMINI.md", None, f"{HEADING}\n\n- Mind the gap.\n"),
         (MIND_CODEX, "user", "codex_home/AGENTS.md", "Be brief.\n", f"Be brief.\n\n{HEADING}\n\n- Mind the gap.\n"),
     ],
-    ids=["codex rule", "hermes", "gemini", "user"],
+    ids=["hermes", "gemini", "user"],
 )
 def test_each_step_changes_one_file(
     step: AdviceStep, place: str, file: str, before: str | None, after: str, tmp_path: Path

@@ -1,0 +1,57 @@
+"""What lessons are worth doing something about: one true line each, ranked by what the mistake costs."""
+
+from __future__ import annotations
+
+from seasoned.lesson.advice import advice_of, followed
+from seasoned.lesson.evidence import evidence_of
+from seasoned.lesson.project_lessons import ProjectLessons
+from seasoned.outcome.track import Track
+from tests.lesson.sessions import ran, session
+
+SHOP = "example.org/team/shop"
+NO_SCRIPT = 'npm error Missing script: "e2e"'
+
+
+def known(*tracks: Track) -> ProjectLessons:
+    found = ProjectLessons(SHOP)
+    for track in tracks:
+        found.add(evidence_of(track))
+    return found
+
+
+def sentences(lessons: ProjectLessons) -> list[str]:
+    return [one.sentence for one in advice_of(lessons, SHOP)]
+
+
+WRONG = [session(day, ran("npm run e2e", NO_SCRIPT), ran("ls"), ran("pnpm e2e")) for day in range(3)]
+
+
+def test_a_mistake_that_comes_back_gives_one_line_with_what_it_cost() -> None:
+    found = {one.kind: one for one in advice_of(known(*WRONG), SHOP)}
+    assert found["mistake"].sentence == "Run `pnpm e2e` instead of `npm run e2e`."
+    evidence = found["mistake"].evidence
+    assert (evidence.sessions, evidence.among, evidence.calls) == (3, 3, 3)
+    assert found["command"].sentence == "Test with `pnpm e2e`."
+
+
+def test_what_works_again_or_has_not_happened_for_long_is_no_advice() -> None:
+    other = [session(10 + day, ran("just lint")) for day in range(26)]
+    assert "Run `pnpm e2e` instead of `npm run e2e`." not in sentences(known(*WRONG, *other))
+    fails = [session(5 + day, ran("pnpm e2e", "ERR_PNPM_NO_SCRIPT  Missing script: e2e")) for day in range(2)]
+    assert sentences(known(*WRONG, *fails)) == [], "what repaired it fails since"
+
+
+def test_a_program_that_is_not_on_the_path_is_never_called_not_installed() -> None:
+    missing = "bash: go: command not found"
+    some = [session(day, ran("go build ./...", missing), ran("/usr/local/go/bin/go build ./...")) for day in range(3)]
+    assert "Run `/usr/local/go/bin/go build ./...` instead of `go build`." in sentences(known(*some))
+    never = [session(day, ran("hk install", "zsh:1: command not found: hk")) for day in range(3)]
+    assert sentences(known(*never)) == []
+
+
+def test_a_file_that_is_corrected_needs_no_line_too() -> None:
+    assert all(one.kind != "mistake" for one in advice_of(known(*WRONG), SHOP, corrected={"npm run e2e"}))
+
+
+def test_advice_of_another_project_is_not_followed_up() -> None:
+    assert followed(known(*WRONG), SHOP, []) == []
