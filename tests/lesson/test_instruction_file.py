@@ -35,42 +35,22 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "pnpm test",
-        "`PNPM test`",
-        "pnpm run typecheck",
-        "uv run pytest",
-        "make test-all",
-        "Put all imports at the top of the file.",
-        "Never import inside functions, put imports at the top of the file",
-        "use pnpm to install packages, not npm",
-        "Always check everything with `bun run verify`",
-        "open pull requests against develop",
-    ],
-)
+WRITTEN = """pnpm test | `PNPM test` | pnpm run typecheck | uv run pytest | make test-all
+    | Put all imports at the top of the file. | Never import inside functions, put imports at the top of the file
+    | use pnpm to install packages, not npm | Always check everything with `bun run verify`
+    | open pull requests against develop"""
+NOT_WRITTEN = """make test | npm test | pytest -x | test-all.sh | never commit | `` | always import inside functions
+    | use npm to install packages, not pnpm | never open pull requests against develop
+    | never open pull requests against release branches | open pull requests against main
+    | check the migrations with `bun run verify:db`"""
+
+
+@pytest.mark.parametrize("text", WRITTEN.split("|"))
 def test_a_command_or_rule_that_stands_there(checkout: Path, text: str) -> None:
     assert instructions_say(text, checkout) and instructions_say(text, checkout / "packages" / "web")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "make test",
-        "npm test",
-        "pytest -x",
-        "test-all.sh",
-        "use npm to install packages, not pnpm",
-        "never open pull requests against develop",
-        "open pull requests against main",
-        "always import inside functions",
-        "never open pull requests against release branches",
-        "check the migrations with `bun run verify:db`",
-        "never commit",
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", NOT_WRITTEN.split("|"))
 def test_a_command_or_rule_that_does_not(checkout: Path, text: str) -> None:
     assert not instructions_say(text, checkout)
 
@@ -86,7 +66,10 @@ def test_files_that_are_imported_and_files_of_a_part_are_read(checkout: Path) ->
     assert not instructions_say("pnpm dev", checkout)
 
 
-def test_files_above_the_checkout_are_not_read(checkout: Path) -> None:
+def test_files_above_the_checkout_and_those_that_cannot_be_read_say_nothing(checkout: Path) -> None:
     inner = checkout / "vendor" / "other"
     (inner / ".git").mkdir(parents=True)
-    assert not instructions_say("pnpm test", inner)
+    (inner / "CLAUDE.md").symlink_to(inner / "CLAUDE.md")
+    (inner / "GEMINI.md").mkdir()
+    (inner / "AGENTS.md").write_bytes(b"\xff\xfe\x00 @gone.md make ship")
+    assert instructions_say("make ship", inner) and not instructions_say("pnpm test", inner / "gone")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
 from seasoned.command.parse import names
@@ -38,12 +37,9 @@ def instructions_say(text: str, folder: Path) -> bool:
     words, refused = _words(wanted)
     most_missing = len(words) // _WORDS_PER_MISS
     for instructions in _instructions(folder):
-        plain = _plain(instructions)
-        if written.search(plain):
+        if written.search(_plain(instructions)):
             return True
-        if len(words) < _FEWEST or sum(word not in plain for word in words) > most_missing:
-            continue
-        for sentence in _END.compiled.split(instructions.lower()):
+        for sentence in _END.compiled.split(instructions.lower()) if len(words) >= _FEWEST else ():
             there, refused_there = _words(sentence)
             # "Use npm, not pnpm" has the words of "use pnpm, not npm".
             if len(words - there) <= most_missing and refused == refused_there & words:
@@ -51,8 +47,6 @@ def instructions_say(text: str, folder: Path) -> bool:
     return False
 
 
-# Several lines are asked about one after the other, and instructions can be long.
-@lru_cache(maxsize=16)
 def _plain(text: str) -> str:
     return " ".join(_MARKS.compiled.sub("", text.lower()).split()).rstrip(".! ")
 
@@ -68,8 +62,7 @@ def _words(sentence: str) -> tuple[set[str], set[str]]:
         elif word not in _SMALL:
             one = word.rstrip("s") or word
             words.add(one)
-            if is_refused:
-                refused.add(one)
+            refused |= {one} if is_refused else set()
             is_refused = False
     return words, refused
 

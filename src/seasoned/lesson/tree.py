@@ -1,230 +1,225 @@
 """Whether a command can still work in a checkout, and whether the checkout itself says the same.
 
-Only what the checkout clearly contradicts is held back: a wrong answer silences what is right. Where a task may come
-from a place that is not read (an address, a plugin, a file that a build makes, another folder), nothing is said.
+Only what the checkout clearly contradicts is held back: a wrong answer silences what is right. Where the answer needs
+more than a plain look, nothing is said.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from itertools import pairwise
 from pathlib import Path
 
 from seasoned.command.parse import Step, is_assignment, names, parse
 from seasoned.command.written import purpose_of
 from seasoned.lazy_regex import LazyRegex
-from seasoned.lesson.installed_program import TOOL_FILES, is_installed
-from seasoned.lesson.task_file import (
-    MOST_FILES,
-    RUNNERS,
-    Tasks,
-    members_of,
-    read_manifest,
-    read_small,
-    scripts_in,
-    upward,
-)
+from seasoned.lesson.task_file import FILES, TaskFiles, upward
 
 # Folders of what is installed or built. What is missing there comes back with the next build.
 _MADE = names("node_modules .venv venv env target dist build out bin obj _build .next .tox .nox tmp vendor coverage")
 # Behind these there may be programs, files and tasks that are not there now.
-_PREPARES = names(
-    ". source eval nvm sdk conda mamba workon module git mkdir cp mv ln tar unzip curl wget pushd touch tee"
-)
-# Wrappers whose program comes from elsewhere, with the word behind them.
+_PREPARES = names(". source eval nvm sdk conda mamba module git mkdir cp mv ln tar unzip curl wget pushd touch tee")
 _PROVIDES = LazyRegex(r"(?:npx|bunx|pnpx|uvx|uv|poetry|pipenv|pdm|hatch|rye|bundle)(?: |$)")
-# The options that name the folder to work in, of the programs that have one.
-_FOLDER = names("-C --dir --directory --prefix --cwd --cd --working-directory")
-_WORKS_IN = names("make gmake npm pnpm yarn bun just task mise cargo turbo deno poetry")
-_VALUES = names(
-    "-j --jobs -I -l -o -O --output -W --concurrency -t --tool -E --env --shell --loglevel --reporter --env-file -c"
-    " --config --target-dir --color --profile --features -p --package -F --filter --workspace"
+# Options that choose another folder, file or package than the one that is looked at, or that run no task.
+_ELSEWHERE = LazyRegex(
+    r"-[CFfd]|-[wrg]\Z|--(?:filter|workspaces?|recursive|if-present|global|version|help|list|prefix|cwd|cd|dir"
+    r"|directory|project|file|makefile|justfile|manifest-path|working-directory)(?:=|\Z)"
 )
-_MORE_VALUES = {"npm": names("-w"), "just": names("-d"), "task": names("-d")}
-# With these a program works on something else than what is looked at here.
-_OTHER = names("-f --file --makefile --justfile -g --global --taskfile --manifest-path --if-present --version --help")
+# `a || b` works without a, a folder entered in brackets is left behind them, and a wrapper can work in another folder.
+_UNSURE = LazyRegex(
+    r"\|\||\bPATH=|(?s:\(.*\bcd\b.*\bcd\b)|\b(?:uv|poetry|pdm|pipenv|hatch) .*(?:--directory|--project|-C|-p)\b"
+)
+_VALUES = names("-j --jobs -I -l -o -O -W -E --env --shell --loglevel --reporter -c --config --color --profile -p")
 _SCRIPT = LazyRegex(r"[\w./~+@-]+\.(?:py|sh|bash|zsh|rb|pl|php|[cm]?[jt]sx?)\Z")
-_INTERPRETERS = LazyRegex(r"(?:python|pypy)[\d.]*|node|deno|bun|ruby|perl|php|bash|sh|zsh|tsx|ts-node")
-_INLINE = names("-c -e -m -p -E -s - --eval --print --run --test --check -V -v -i")
-_INTERPRETER_VALUES = names("-W -X -r --require --import --loader --env-file -I -o --tsconfig --preload")
-_RUNS_ELSEWHERE = LazyRegex(r"\b(?:uv|poetry|pdm|pipenv|hatch) .*(?:--directory|--project|-C|-p)\b")
+_INTERPRETERS = LazyRegex(r"(?:python|pypy)[\d.]*|node|ruby|perl|php|bash|sh|zsh|tsx|ts-node")
 _PLAIN = LazyRegex(r"[\w./~+@:-]+\Z")
 # The file without which a subcommand has nothing to work on.
 _NEEDS: dict[str, tuple[tuple[str, ...], frozenset[str]]] = {
-    **{program: (RUNNERS[program].files, frozenset({""})) for program in ("make", "just", "task")},
+    "cargo": (("Cargo.toml",), names("b bench build c check clean clippy doc fix fmt r run t test tree")),
     "go": (("go.mod", "go.work"), names("test build vet generate")),
-    **dict.fromkeys(("poetry", "pdm"), (("pyproject.toml",), names("run install lock add build sync"))),
-    "bundle": (("Gemfile",), names("exec install")),
-    "mvn": (("pom.xml",), names("compile test package verify install")),
-    "gradle": (
-        ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
-        names("build test check"),
-    ),
-    "pre-commit": ((".pre-commit-config.yaml", ".pre-commit-config.yml"), names("run install")),
-    "nx": (("nx.json", "lerna.json", "package.json"), names("run test build lint affected run-many")),
-    "rake": (("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"), names("test default build spec")),
+    "uv": (("pyproject.toml",), names("sync lock add remove build")),
+    "poetry": (("pyproject.toml",), names("install lock add build sync")),
 }
+_OF_NODE = names("npm pnpm yarn bun")
+_SCRIPT_FORMS = (("npm", "run"), ("npm", "test"), ("pnpm", "run"), ("pnpm", "test"), ("yarn", "test"))
+_INSTALLS = names("install i ci add remove exec dlx x update")
 _LOCKS = dict(
     pair.split("=")
     for pair in names(
-        "pnpm-lock.yaml=pnpm yarn.lock=yarn package-lock.json=npm npm-shrinkwrap.json=npm bun.lock=bun bun.lockb=bun"
-        " uv.lock=uv poetry.lock=poetry pdm.lock=pdm Pipfile.lock=pipenv Gemfile.lock=bundle"
+        "pnpm-lock.yaml=pnpm yarn.lock=yarn package-lock.json=npm bun.lock=bun bun.lockb=bun uv.lock=uv"
+        " poetry.lock=poetry"
     )
 )
-_OF_NODE = names("npm pnpm yarn bun")
-_FILTERS = ("--filter", "-F", "--workspace")
-# Subcommands of these that are not scripts of the project.
-_BUILT_IN = names(
-    "access add adduser approve-builds audit bin bugs c cache cat-file ci cit clean completion config constraints"
-    " create deploy deprecate dedupe dist-tag dlx docs doctor env exec explain explore fetch fund get global help i"
-    " import info init install install-test it licenses link list ll ln login logout ls node npm outdated owner pack"
-    " patch patch-commit pkg plugin pm ping policies prefix prune publish query rb rebuild remove repl repo rm root"
-    " runtime sbom search self-update server set setup star stage store tag team un uninstall unlink unplug up update"
-    " upgrade upgrade-interactive version versions view whoami why workspace workspaces x"
+# Folders with programs that a login shell or a version manager finds and a hook may not.
+_IN_SYSTEM = names(
+    "/usr/local/bin /usr/local/sbin /usr/sbin /sbin /usr/local/go/bin /opt/homebrew/bin /snap/bin"
+    " /home/linuxbrew/.linuxbrew/bin /run/current-system/sw/bin /nix/var/nix/profiles/default/bin"
 )
-_CARGO = names("b bench build c check clean clippy d doc fix fmt metadata package publish r run rustc t test tree")
-_MORE_CARGO = names(
-    "add config fetch generate-lockfile help info init install locate-project login logout miri new owner pkgid remove"
-    " report rm rustdoc search uninstall update vendor verify-project version yank"
+_IN_HOME = names(
+    "bin */bin */shims */pnpm */candidates/*/current/bin .local/share/*/shims */share/pnpm .nvm/versions/node/*/bin"
+    " .local/share/mise/installs/*/* .local/share/mise/installs/*/*/bin .local/share/fnm/*/*/installation/bin"
+)
+_IN_TREE = ("node_modules/.bin", ".venv/bin", "venv/bin", "bin")
+# Files that say which tools a version manager puts on the path of a person's shell, and what such a shell reads.
+_TOOL_FILES = ("mise.toml", ".mise.toml", ".tool-versions", "devbox.json", "flake.nix", "shell.nix", ".envrc")
+_PROFILES = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc", ".config/fish/config.fish")
+_SHELL = names(
+    ". : source alias break builtin cd command continue declare eval exec exit export hash jobs let local module nvm"
+    " popd pushd read return sdk set shift shopt time times trap type typeset ulimit umask unset wait conda mamba"
 )
 
 
 def contradiction(command: str, folder: Path) -> str | None:
     """Why a command cannot work in this folder; None if nothing speaks against it."""
     try:
-        return _contradiction(command, folder)
+        return _contradiction(command, folder, TaskFiles())
     except (OSError, ValueError, RuntimeError):
         return None  # such as a folder that may not be read
 
 
-def _contradiction(command: str, folder: Path) -> str | None:
-    place, is_prepared = folder, "PATH=" in command
-    steps = parse(command)
-    # `a || b` works without a; a folder entered in brackets is left behind them.
-    if (
-        _RUNS_ELSEWHERE.compiled.search(command)
-        or any(step.join == "||" for step in steps)
-        or ("(" in command and sum(step.program == "cd" for step in steps) > 1)
-    ):
-        return None
-    for step in steps:
-        if step.program == "cd":
-            if len(step.words) != 1 or not _PLAIN.compiled.match(step.words[0]) or step.words[0] == "-":
-                return None
-            place = place / Path(step.words[0]).expanduser()
-            if not place.is_dir():
-                return f"there is no folder {step.words[0]!r}"
-            continue
-        found = _contradicted(step, place, is_prepared=is_prepared)
-        if found is not None:
-            return found
-        purpose = purpose_of(" ".join((step.program, *step.words[:3])))
-        if step.program in _PREPARES or purpose in ("install", "build"):
-            return None
-    return None
-
-
 def agrees(command: str, folder: Path) -> bool:
     """Whether the checkout itself names this way: by a lock file, or by the task, target or script that is run."""
-    place, said = folder, list[bool]()
+    place, said, files = folder, list[bool](), TaskFiles()
     try:
         for step in parse(command):
             if step.program == "cd" and len(step.words) == 1:
                 place = place / step.words[0]
             elif step.join != "|":
-                said.append(_says_same(step, place))
+                said.append(_says_same(_inside(step), place, files))
+        return bool(said) and all(said) and _contradiction(command, folder, files) is None
     except (OSError, ValueError, RuntimeError):
         return False
-    return bool(said) and all(said) and contradiction(command, folder) is None
 
 
-def _says_same(step: Step, folder: Path) -> bool:
-    step, _ = _inside(step)
-    place = _working_folder(step, folder)
-    if place is None:
+def _contradiction(command: str, folder: Path, files: TaskFiles) -> str | None:
+    for step in () if _UNSURE.compiled.search(command) else parse(command):
+        if step.program == "cd":
+            if len(step.words) != 1 or not _PLAIN.compiled.match(step.words[0]) or step.words[0] == "-":
+                return None
+            folder = folder / Path(step.words[0]).expanduser()
+            if not folder.is_dir():
+                return f"there is no folder {step.words[0]!r}"
+            continue
+        found = _missing_program(step, folder, files) or _missing_task(_inside(step), folder, files)
+        purpose = purpose_of(" ".join((step.program, *step.words[:3])))
+        if found is not None or step.program in _PREPARES or purpose in ("install", "build"):
+            return found
+    return None
+
+
+def _says_same(step: Step, folder: Path, files: TaskFiles) -> bool:
+    asked, places = _asked(step), list(upward(folder))
+    if asked is None:
         return False
-    folder = place
-    given = _arguments(step)
+    known = [tasks for place in places if (tasks := files.tasks(step.program, place)) is not None]
+    has_all = bool(asked) and all(any(name in tasks.names for tasks in known) for name in asked)
     for manager in (step.program, *(word.partition(" ")[0] for word in step.prefix)):
-        if (chosen := _is_chosen(manager, folder)) is not None:
-            return chosen and (
-                _has_script(step, given[1], folder)
-                if given[:1] == ["run"] and given[1:]
-                else bool(given or step.prefix)
-            )
-    if step.program in ("npm", "node"):
-        asked = _asked_script(step, given)
-        return _has_script(step, asked, folder)
-    if step.prefix == ("mise",):
-        named = re.compile(rf"^\"?(?:[\w-]+:)?(?:\S+/)?{re.escape(step.program)}\"?[ =]", re.MULTILINE)
-        texts = (read_small(place / name) for place in upward(folder) for name in TOOL_FILES[:3])
-        return any(text is not None and named.search(text) for text in texts)
-    if step.program == "cargo" and given:
-        return given[0] in _aliases(folder) or (given[0] in _CARGO and _is_above(folder, ("Cargo.toml",)))
-    if asked_tasks := _asked_tasks(step.program, given):
-        known = _known(step.program, folder)
-        return all(any(name in tasks.names for tasks in known) for name in asked_tasks)
+        chosen = _is_chosen(manager, places, files)
+        if manager in _OF_NODE and (chosen is not None or manager != "npm"):
+            is_program = any((place / "node_modules/.bin" / name).exists() for place in places for name in asked)
+            return bool(chosen) and (has_all or is_program or step.sub in _INSTALLS)
+        if chosen is not None:
+            return chosen and bool(step.words or step.prefix)
+    if step.program == "cargo":
+        return step.sub in _NEEDS["cargo"][1] and "-p" not in step.words and _is_somewhere(folder, ("Cargo.toml",))
     path = _path_of(step)
-    return "/" in path and path[0] not in "/~" and not _is_made(path) and (folder / path).is_file()
+    return has_all or ("/" in path and path[0] not in "/~" and not _is_made(path) and (folder / path).is_file())
 
 
-def _has_script(step: Step, script: str, folder: Path) -> bool:
-    """Whether the package has a script, or any package of the workspace if the command names one."""
-    names_package = any(word.startswith(("-F", "-w", "-r", "--filter", "--workspace")) for word in step.words)
-    places = members_of(folder) if names_package else upward(folder)
-    return any(script in scripts.names for place in places if (scripts := scripts_in(place)) is not None)
-
-
-def _is_chosen(manager: str, folder: Path) -> bool | None:
+def _is_chosen(manager: str, places: list[Path], files: TaskFiles) -> bool | None:
     """Whether the checkout chose this package manager; None if it chose none of its kind, or it is something else."""
     kind = _OF_NODE if manager in _OF_NODE else frozenset({manager})
-    for place in upward(folder) if manager in _LOCKS.values() else ():
-        named = (read_manifest(place) or {}).get("packageManager") if kind is _OF_NODE else None
-        if isinstance(named, str) and named:
-            return named.partition("@")[0] == manager
+    for place in places if manager in _LOCKS.values() else ():
+        package = files.tasks(manager, place)
+        if package is not None and package.manager:
+            return package.manager == manager
         locked = {name for file, name in _LOCKS.items() if name in kind and (place / file).exists()}
         if locked:
             return locked == {manager}
     return None
 
 
-def _contradicted(step: Step, folder: Path, *, is_prepared: bool) -> str | None:
-    wrapper = step.prefix[0].partition(" ")[0] if step.prefix else ""
-    step, is_provided = _inside(step)
-    path = _path_of(step)
-    wanted = [wrapper] if is_provided else [path]
-    if is_provided and " run" in "".join(step.prefix) and _SCRIPT.compiled.match(path):
-        wanted.append(f"./{path}")
-    for name in wanted if not is_prepared else ():
-        if name and not _is_found(name, folder):
-            return f"there is no file {name.removeprefix('./')!r}" if "/" in name else f"{name!r} is not on the path"
-    place, given = _working_folder(step, folder), _arguments(step)
-    if place is not None and not place.is_dir():
-        return f"there is no folder {place.name!r}"
-    if place is None or not _OTHER.isdisjoint(step.words) or any("$" in word or "…" in word for word in given[:2]):
+def _missing_program(step: Step, folder: Path, files: TaskFiles) -> str | None:
+    """The program that nothing finds, the wrapper that would find it, or the script that is not in the checkout."""
+    path, word = _path_of(step), step.words[0] if step.words else ""
+    wrapper = next((word.split()[0] for word in step.prefix if _PROVIDES.compiled.match(word)), "")
+    # Only the first word: behind an option there may be its value, or code.
+    scripts = [path] if " run" in "".join(step.prefix) else []
+    scripts += [word] if _INTERPRETERS.compiled.fullmatch(step.program) else []
+    scripts = [one if "/" in one else f"./{one}" for one in scripts if _SCRIPT.compiled.match(one)]
+    for name in (wrapper or path, *scripts):
+        if not _PLAIN.compiled.match(name) or _is_made(name):
+            continue
+        if "/" in name and not _is_somewhere(folder, (name,)):
+            return f"there is no file {name.removeprefix('./')!r}"
+        if "/" not in name and not _is_installed(name, folder, files):
+            return f"{name!r} is not on the path"
+    return None
+
+
+def _is_installed(program: str, folder: Path, files: TaskFiles) -> bool:
+    """Whether a shell in this folder may find a program; no program is started for this."""
+    home = Path.home()
+    in_tree = (str(place / part) for place in (folder, *folder.parents) for part in _IN_TREE)
+    places = (Path(place, program) for place in (*os.get_exec_path(), *in_tree, *_IN_SYSTEM))
+    # Not shutil.which: importing it takes longer than all of this.
+    if program in _SHELL or any(os.access(path, os.X_OK) and path.is_file() for path in places):
+        return True
+    if any(next(home.glob(f"{place}/{program}"), None) for place in _IN_HOME):
+        return True
+    # A tool that is to be installed, an alias or a function.
+    word = re.compile(rf"\b{re.escape(program)}\b")
+    said = [place / name for place in upward(folder) for name in _TOOL_FILES] + [home / name for name in _PROFILES]
+    return any(word.search(files.text(path) or "") for path in said)
+
+
+def _missing_task(step: Step, folder: Path, files: TaskFiles) -> str | None:
+    """The task, target or script that is not defined, or the file without which there is none."""
+    asked = _asked(step)
+    needed, subcommands = _NEEDS.get(step.program, ((), names("")))
+    if asked is None:
         return None
-    needed, subcommands = _NEEDS.get(step.program, ((), frozenset()))
-    is_alone = any("@" in word or word.endswith(".go") for word in given)
-    if "".join(given[:1]) in subcommands and not is_alone and not _is_somewhere(place, needed):
-        return f"there is no {needed[0]}"
-    if step.program == "cargo":
-        return _missing_in_cargo(step, given, place)
-    if asked := _asked_tasks(step.program, given):
-        return _missing_task(step.program, asked, place)
-    return _missing_script(step, given, place) or _missing_file(step, place)
+    if step.sub in subcommands and not any(word.endswith(".go") for word in step.words):
+        return None if _is_somewhere(folder, needed) else f"there is no {needed[0]}"
+    # `pnpm lint` and `yarn run eslint` may also be a subcommand or a program of a dependency.
+    is_script = (step.program, step.sub) in _SCRIPT_FORMS
+    is_bare = step.program in ("make", "just") and not step.words
+    if not is_bare and not (asked and (is_script or step.program in ("make", "just", "mise"))):
+        return None
+    places = (*_places(folder), Path.home())
+    known = [tasks for place in places if (tasks := files.tasks(step.program, place)) is not None]
+    for name in asked if known else ():
+        # `make README.md` has nothing to do and succeeds.
+        is_known = (step.program == "make" and (folder / name).exists()) or any(one.may_have(name) for one in known)
+        if not is_known:
+            return f"{known[0].file} has no {'script' if is_script else 'task'} {name!r}"
+    return None if known else f"there is no {FILES[step.program][0]}"
 
 
-def _inside(step: Step) -> tuple[Step, bool]:
-    """What `mise exec` or another wrapper runs, and whether its program comes from elsewhere than the path."""
+def _asked(step: Step) -> list[str] | None:
+    """The tasks that a runner is asked for; None if they are those of another folder, file or package."""
+    if any(_ELSEWHERE.compiled.match(word) for word in step.words) or step.sub in ("workspace", "workspaces"):
+        return None
+    pairs = zip(("", *step.words), step.words, strict=False)
+    given = [word for before, word in pairs if before not in _VALUES and not word.startswith(("-", "+"))]
+    given = [word for word in given if not is_assignment(word) and not word.isdigit()]
+    asked: list[str] = given if step.program == "make" else given[:1] if step.program == "just" else []
+    if step.program == "mise":
+        given = given[1:] if given[:1] == ["tasks"] else given
+        asked = given[1:2] if given[:1] in (["run"], ["r"]) else []
+    elif step.program in _OF_NODE and (step.program, *given[:1]) != ("bun", "test"):
+        asked = given[1:2] if given[:1] in (["run"], ["run-script"]) else given[:1]
+    # `//web:build` is in another part of a monorepo, `lint:*` stands for several, `bin/tool` may be `$(BIN)/tool`.
+    return asked if all(_PLAIN.compiled.match(name) and "/" not in name for name in asked) else None
+
+
+def _inside(step: Step) -> Step:
+    """What `mise exec` runs; otherwise the step without what is behind `--`."""
     at = step.words.index("--") if "--" in step.words else len(step.words)
-    if step.program in ("mise", "rtx", "asdf", "fnm", "direnv", "pnpm", "npm") and {"exec", "x"} & set(step.words[:3]):
-        inner = step.words[at + 1 :]
-        if inner:
-            return Step(step.join, inner[0], inner[1:], prefix=(step.program,)), True
-    is_provided = any(_PROVIDES.compiled.match(word) for word in step.prefix)
-    return Step(step.join, step.program, step.words[:at], step.behind, step.prefix), is_provided
+    inner = step.words[at + 1 :]
+    if inner and step.program in ("mise", "pnpm", "npm") and not {"exec", "x"}.isdisjoint(step.words[:3]):
+        return Step(step.join, inner[0], inner[1:], prefix=(step.program,))
+    return Step(step.join, step.program, step.words[:at], step.behind, step.prefix)
 
 
 def _path_of(step: Step) -> str:
@@ -232,177 +227,18 @@ def _path_of(step: Step) -> str:
     return step.prefix[-1] + step.program if step.prefix and step.prefix[-1].endswith("/") else step.program
 
 
-def _arguments(step: Step) -> list[str]:
-    """The arguments without options, their values, variables, numbers and toolchains."""
-    values = _VALUES | _FOLDER | _MORE_VALUES.get(step.program, frozenset())
-    pairs = zip(("", *step.words), step.words, strict=False)
-    rest = [word for before, word in pairs if before not in values and not word.startswith(("-", "+"))]
-    return [word for word in rest if not is_assignment(word) and not word.isdigit()]
-
-
-def _value_of(option: str, words: tuple[str, ...]) -> str:
-    following = next((after for word, after in pairwise(words) if word == option), "")
-    return following or next((word[len(option) + 1 :] for word in words if word.startswith(f"{option}=")), "")
-
-
-def _working_folder(step: Step, folder: Path) -> Path | None:
-    """The folder that a command names to work in: `make -C docs`, `pnpm --dir web`; None for one in a variable."""
-    named = _FOLDER | (_MORE_VALUES.get(step.program, frozenset()) - {"-w"})
-    for option in named if step.program in _WORKS_IN else ():
-        value = _value_of(option, step.words)
-        if value:
-            return folder / Path(value).expanduser() if _PLAIN.compiled.match(value) else None
-    return folder
-
-
-def _below(folder: Path) -> list[Path]:
-    """The folders directly below, without those of tools and builds: a part of a monorepo may be meant."""
-    try:
-        found = [one for one in os.scandir(folder) if one.name[0] != "." and one.name not in _MADE and one.is_dir()]
-    except OSError:
-        return []
-    return [Path(one.path) for one in found[:MOST_FILES]]
-
-
-def _is_above(folder: Path, files: Iterable[str]) -> bool:
-    return any((place / name).exists() for place in upward(folder) for name in files)
+def _places(folder: Path) -> list[Path]:
+    """The folder, those above it in the checkout and those directly below: a part of a monorepo may be meant."""
+    below = (one for one in folder.iterdir() if one.name[0] != "." and one.name not in _MADE and one.is_dir())
+    return [*upward(folder), *below]
 
 
 def _is_somewhere(folder: Path, files: tuple[str, ...]) -> bool:
-    return _is_above(folder, files) or any((place / name).exists() for place in _below(folder) for name in files)
-
-
-def _is_found(program: str, folder: Path) -> bool:
-    if "/" in program:
-        is_path = _PLAIN.compiled.match(program) is not None
-        return not is_path or _is_made(program) or _is_file(program, folder)
-    return not _PLAIN.compiled.match(program) or is_installed(program, folder)
-
-
-def _is_file(path: str, folder: Path) -> bool:
-    """Whether a file exists, perhaps seen from another folder of the checkout."""
-    return Path(path).expanduser().exists() if path[0] in "/~" else _is_somewhere(folder, (path,))
+    return any((place / name).exists() for place in _places(folder) for name in files)
 
 
 def _is_made(path: str) -> bool:
     """Whether a path may be what a build or an installation puts into the checkout."""
-    if path.startswith(("/", "~")):
-        return False
     parts = Path(path).parts
-    return not _MADE.isdisjoint(parts) or (
-        len(parts) == 1 and "." not in parts[0] and parts[0] not in ("gradlew", "mvnw")
-    )
-
-
-def _missing_file(step: Step, folder: Path) -> str | None:
-    """The script that an interpreter is given and that is not in the checkout."""
-    if not _INTERPRETERS.compiled.fullmatch(step.program):
-        return None
-    skip = False
-    for word in step.words:
-        if word in _INLINE or "://" in word:
-            return None
-        if skip or word.startswith("-") or (step.program in ("bun", "deno") and word == "run"):
-            skip = word in _INTERPRETER_VALUES
-        elif not _SCRIPT.compiled.match(word) or _is_made(word) or _is_file(word, folder):
-            return None
-        else:
-            return f"there is no file {word!r}"
-    return None
-
-
-def _asked_script(step: Step, given: list[str]) -> str:
-    """The script that a package manager is asked to run; empty if it is asked for something else."""
-    name = given[0] if given else ""
-    if step.program == "node":
-        return _value_of("--run", step.words)
-    if name in ("run", "run-script"):
-        return given[1] if len(given) > 1 else ""
-    if step.program == "npm":
-        return {"test": "test", "t": "test", "tst": "test", "start": "start"}.get(name, "")
-    return "" if name in _BUILT_IN or (name in ("test", "build") and step.program == "bun") else name
-
-
-def _missing_script(step: Step, given: list[str], folder: Path) -> str | None:
-    filters = [value for option in _FILTERS if (value := _value_of(option, step.words))]
-    filters += [_value_of("-w", step.words)] if step.program == "npm" and "-w" in step.words else []
-    if step.program == "yarn" and given[:1] == ["workspace"] and len(given) > 2:
-        filters, given = [given[1]], given[2:]
-    script = _asked_script(step, given) if step.program in _OF_NODE or step.program == "node" else ""
-    if not script or not re.fullmatch(r"[\w:.@-]+", script):
-        return None
-    members = members_of(folder)
-    if len(members) >= MOST_FILES:
-        return None
-    chosen = [place for place, name in members.items() if filters and filters[0] in (name, name.partition("/")[2])]
-    if filters and (not chosen or sum(word.startswith(("--filter", "-F", "-w", "--work")) for word in step.words) > 1):
-        return None  # a pattern, a folder, several packages, or one that is not among those that were read
-    places = chosen or [*upward(folder), *members, *_below(folder)]
-    known = [scripts for place in places if (scripts := scripts_in(place)) is not None]
-    if any(scripts.may_have(script) for scripts in known) or (script == "start" and (folder / "server.js").exists()):
-        return None
-    if not known:
-        return "there is no package.json"
-    # `pnpm vitest` runs a program of the dependencies; before these are installed, any word may be one.
-    is_strict = step.program in ("npm", "node") or script in ("test", "start")
-    is_strict = is_strict or (step.program == "pnpm" and given[0] == "run")
-    if not is_strict and (not _is_above(folder, ("node_modules/.bin",)) or _is_found(script, folder)):
-        return None
-    return f"{filters[0] if filters else 'package.json'} has no script {script!r}"
-
-
-def _aliases(folder: Path) -> set[str]:
-    places = (*upward(folder), Path.home())
-    texts = [read_small(place / ".cargo" / name) for place in places for name in ("config.toml", "config")]
-    return {name for text in texts if text for name in re.findall(r"^\s*(?:alias\.)?([\w-]+)\s*=", text, re.MULTILINE)}
-
-
-def _missing_in_cargo(step: Step, given: list[str], folder: Path) -> str | None:
-    sub = given[0] if given else ""
-    if sub not in _CARGO:
-        is_known = not sub or sub in _MORE_CARGO or sub in _aliases(folder)
-        return None if is_known or _is_found(f"cargo-{sub}", folder) else f"cargo has no subcommand {sub!r}"
-    if not _is_somewhere(folder, ("Cargo.toml",)):
-        return "there is no Cargo.toml"
-    package = _value_of("-p", step.words) or _value_of("--package", step.words)
-    text = next((text for place in upward(folder) if (text := read_small(place / "Cargo.lock")) is not None), None)
-    if text is None or not re.fullmatch(r"[\w-]+", package) or f'name = "{package}"' in text:
-        return None
-    return f"the workspace has no package {package!r}"
-
-
-def _asked_tasks(program: str, given: list[str]) -> list[str]:
-    """The tasks that a task runner is asked for; empty for another program or what is not looked up."""
-    match program:
-        case "make" | "gmake" | "task":
-            asked = given
-        case "just":
-            asked = given[:1]
-        case "mise" | "deno" | "turbo":
-            given = given[1:] if given[:1] in (["tasks"], ["task"]) and program == "mise" else given
-            is_run = given[:1] and given[0] in (("task",) if program == "deno" else ("run", "r"))
-            asked = given[1:] if is_run and program == "turbo" else given[1:2] if is_run else []
-        case _:
-            asked = []
-    # `//web:build` is in another part of a monorepo, `lint:*` stands for several.
-    return [name for name in asked if re.fullmatch(r"\w[\w:./@%+-]*", name) and "//" not in name]
-
-
-def _known(program: str, folder: Path) -> list[Tasks]:
-    """The tasks of a folder, of those above it, and of the person: what a runner may find from there."""
-    places = [*upward(folder), Path.home()]
-    return [tasks for place in places if (tasks := RUNNERS[program].tasks(place)) is not None]
-
-
-def _missing_task(program: str, asked: list[str], folder: Path) -> str | None:
-    known = _known(program, folder)
-    if known and all(any(tasks.may_have(name) for tasks in known) for name in asked):
-        return None
-    known += [tasks for place in _below(folder) if (tasks := RUNNERS[program].tasks(place)) is not None]
-    if not known:
-        return f"there is no {RUNNERS[program].files[0]}"
-    for name in asked:
-        # `make README.md` has nothing to do and succeeds.
-        if not any(tasks.may_have(name) for tasks in known) and not (program == "make" and (folder / name).exists()):
-            return f"{known[0].file} has no {'target' if program == 'make' else 'task'} {name!r}"
-    return None
+    is_built = "/" in path and len(parts) == 1 and "." not in parts[0] and parts[0] not in ("gradlew", "mvnw")
+    return path[0] == "~" or (path[0] != "/" and (is_built or not _MADE.isdisjoint(parts)))
