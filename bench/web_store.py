@@ -137,6 +137,9 @@ def _session(rng: random.Random, number: int, started: float) -> tuple[tuple, li
     return line, calls, [(number, tool, sum(two), two[0], two[1]) for tool, two in counts.items()]
 
 
+MISTAKES = 2000
+
+
 def _write_mistakes(db: sqlite3.Connection) -> None:
     # A few are made again and again, most of them seldom.
     lessons = [

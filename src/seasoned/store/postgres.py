@@ -30,13 +30,14 @@ def prepare(connection: Connection[Any], place: str) -> None:
         return
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        # Another process may have written them while this one waited for the lock.
-        if _version(connection, place) == VERSION:
-            return
+        # Another process may have written them while this one waited for the lock. Only making a table looks anew: the
+        # first look is remembered until the end of this transaction.
         connection.execute(
-            "CREATE TABLE seasoned_migration "
+            "CREATE TABLE IF NOT EXISTS seasoned_migration "
             "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, done_at TIMESTAMPTZ NOT NULL DEFAULT now())"
         )
+        if connection.execute("SELECT 1 FROM seasoned_migration").fetchone() is not None:
+            return
         for file in POSTGRES:
             # Without parameters one call may hold many statements.
             connection.execute(table_script(file).encode())
