@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from seasoned.config import Config
 from seasoned.connect.plan import FileChange, read_present
 from seasoned.errors import NotFound
 from seasoned.insight.report import Tell, answer_in_process
-from seasoned.lesson.ask import PLACE, LessonLookup, chosen_lines
+from seasoned.lesson.ask import PLACE, LessonLookup, chosen_lines, decide
 from seasoned.lesson.lesson import Lesson, hint_text, lessons_about
+from seasoned.lesson.rule import ProjectRule, decide_rule, rules_of
 from seasoned.lesson.share import render, shared
 from seasoned.lesson.storage import refresh
 from seasoned.project import checkout_root
+from seasoned.redact import Redactor
 from seasoned.store import DatabaseRow, Store, open_store
 
 _STEP_SECONDS = 1.0  # between two progress lines
@@ -72,7 +75,40 @@ def lesson_view(store: Store, project: str, folder: Path | None, *, refreshed: b
     entries += [
         repair_entry(one, early) for one in sorted(repairs, key=lambda one: (bool(one.silent), -one.cost.calls))
     ]
+    told = set(lookup.rules())
+    entries += [_rule(one, told) for one in rules_of(store, project)]
     return LessonView(project, lookup.sheet()[0], tuple(entries))
+
+
+def decide_lesson(store: Store, project: str, text: str, choice: str, *, redactor: Redactor) -> str:
+    """Pin, accept or drop a lesson, or undo that: a command as it is written, or a rule by its id. Returns its words."""
+    rules = [one for one in rules_of(store, project) if len(text) >= _FEWEST_DIGITS and one.key.startswith(text)]
+    if choice == "accept" or rules:
+        if len(rules) != 1:
+            raise NotFound(f"No rule has the id {text!r}. `seasoned lessons --all` lists the rules with their ids.")
+        return decide_rule(store, project, rules[0].key, choice, now=time.time()).text
+    return decide(store, project, text, choice, redactor=redactor)
+
+
+_FEWEST_DIGITS = 4
+
+
+def _rule(rule: ProjectRule, told: Collection[str]) -> LessonEntry:
+    reason = "" if rule.text in told else _NOT_TOLD[rule.state]
+    state = "dropped" if rule.state == "dropped" else "shown" if not reason else "silent"
+    where = ("start",) if not reason else ()
+    last = rule.last or None
+    return LessonEntry(
+        rule.key, "rule", rule.text, rule.text, "other", state, reason, where, rule.lineages, 0, last, ()
+    )
+
+
+_NOT_TOLD = {
+    "candidate": "said once: accept it, or say it again",
+    "shown": "the instruction files say it, or three others are told",
+    "accepted": "the instruction files say it, or three others are told",
+    "dropped": "you dropped it",
+}
 
 
 def _command(line: Lesson, lookup: LessonLookup, choices: Mapping[str, DatabaseRow]) -> LessonEntry:
@@ -137,7 +173,9 @@ def shared_file(config: Config, store: Store, project: str, folder: Path) -> Fil
     lookup = LessonLookup(store, project, "", top)
     lessons = [*lookup.sheet()[1], *lessons_about(store, project, "repair")]
     path = Path(top) / PLACE
-    return FileChange(path, read_present(path), render(shared(lessons, (), redactor.text)), "what sessions learned")
+    return FileChange(
+        path, read_present(path), render(shared(lessons, lookup.rules(), redactor.text)), "what sessions learned"
+    )
 
 
 def main(path: str, project: str | None = None) -> None:

@@ -24,7 +24,7 @@ from seasoned.app.advice import (
     undo_preview,
 )
 from seasoned.app.extras import require_numbers
-from seasoned.app.lessons import LessonEntry, LessonView, lesson_view, shared_file
+from seasoned.app.lessons import LessonEntry, LessonView, decide_lesson, lesson_view, shared_file
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
 from seasoned.atomic_write import write_atomic
 from seasoned.begin.receipt import Receipt, SavedCalls, find_conversation, receipt_of, require_conversation
@@ -45,7 +45,6 @@ from seasoned.connect.instruction_file import ShownList, read_shown, save_shown
 from seasoned.connect.plan import ConnectPlan, preview
 from seasoned.errors import NotFound, UsageError
 from seasoned.lesson.advice import MOST, Advice
-from seasoned.lesson.ask import decide
 from seasoned.lesson.replay import FEWEST_KNOWN, Backtest, Figures, Replayed
 from seasoned.project import name_of
 from seasoned.redact.key import Secrecy, load_key
@@ -60,19 +59,18 @@ project_option = click.option("--project", metavar="P", help="A project: its nam
 @click.command()
 @project_option
 @click.option("--pin", metavar="COMMAND", help="Always show this command.")
-@click.option("--drop", metavar="COMMAND", help="Never show this command.")
-@click.option("--undo", metavar="COMMAND", help="Forget what was decided about this command.")
+@click.option("--accept", metavar="RULE", help="Show this rule, by its id.")
+@click.option("--drop", metavar="COMMAND", help="Never show this command or rule.")
+@click.option("--undo", metavar="COMMAND", help="Forget what was decided about it.")
 @click.option("--all", "is_whole", is_flag=True, help="List silent lessons too, with the reason.")
 @click.option("--evidence", is_flag=True, help="Show the sessions behind each lesson.")
 @json_option
 def lessons(
     project: str | None,
-    pin: str | None,
-    drop: str | None,
-    undo: str | None,
     is_whole: bool,
     evidence: bool,
     as_json: bool,
+    **choices: str | None,
 ) -> None:
     """Show what sessions of a project learned.
 
@@ -81,20 +79,19 @@ def lessons(
 
     \b
     Example: seasoned lessons --all
+    Example: seasoned lessons --accept 3f2a9c
     Example: seasoned lessons --drop "npm test"
     """
-    given = [(name, text) for name, text in (("pin", pin), ("drop", drop), ("undo", undo)) if text]
+    given = [(name, text) for name, text in choices.items() if text]
     if len(given) > 1:
-        raise UsageError("Use one of --pin, --drop and --undo at a time.")
+        raise UsageError("Use one of --pin, --accept, --drop and --undo at a time.")
     config = load()
     with own_store(config) as store:
         key, folder = _project(store, project)
-        if given:
-            choice, text = given[0]
+        for choice, text in given:
             redactor = Secrecy(load_key(config.home), config.redact).redactor()
-            form = decide(store, key, text, choice, redactor=redactor)
-            done = {"pin": "is always shown", "drop": "is never shown", "undo": "is chosen by its evidence again"}
-            click.echo(f"`{printable(form)}` {done[choice]} in {printable(name_of(key))}.", err=as_json)
+            what = decide_lesson(store, key, text, choice, redactor=redactor)
+            click.echo(f"`{printable(what)}` {_DONE[choice]} in {printable(name_of(key))}.", err=as_json)
         view = lesson_view(store, key, folder)
     if as_json:
         print_json("lessons", msgspec.to_builtins(view))
@@ -116,6 +113,14 @@ def _project(store: Store, text: str | None) -> tuple[str, Path | None]:
             "`seasoned projects` lists the projects."
         )
     return current.key, here
+
+
+_DONE = {
+    "pin": "is always shown",
+    "accept": "is shown",
+    "drop": "is never shown",
+    "undo": "is chosen by its evidence again",
+}
 
 
 def _print_lessons(view: LessonView, *, is_whole: bool, with_evidence: bool) -> None:
@@ -152,7 +157,8 @@ def _is(some: Sequence[object]) -> str:
 def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
     what = one.said or f"{one.form}: {one.error}"
     stands = f"{one.lineages} of {one.among}" if one.lineages else str(one.among)
-    notes = [f"{stands} sessions" if one.among else "", one.state if one.state != "shown" else "", one.reason]
+    notes = [f"id {one.id}" if one.kind == "rule" else "", f"{stands} sessions" if one.among else ""]
+    notes += ["" if one.state in ("shown", "silent") else one.state, one.reason]
     notes += [", ".join(one.where)]
     click.echo(f"  {printable(what)}")
     click.secho(f"      {printable('; '.join(filter(None, notes)))}", dim=True)

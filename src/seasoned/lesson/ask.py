@@ -75,7 +75,19 @@ class LessonLookup(msgspec.Struct, frozen=True):
     def sheet(self) -> tuple[str, tuple[Lesson, ...]]:
         """The sheet and its lines; empty if nothing is known or nothing passes the checks."""
         kept = self._lines()
-        return sheet_text(kept), kept
+        return sheet_text(kept, self.rules()), kept
+
+    def rules(self) -> tuple[str, ...]:
+        """What the user said in earlier sessions and the project's instruction files do not say."""
+        if not self.store.rows("rule.of_project", {"project": self.project}):
+            return ()
+        # Imported here: in most projects nobody said any.
+        from seasoned.lesson.instruction_file import instructions_say
+        from seasoned.lesson.rule import rules_of, told_rules
+
+        folder = self._checkout()
+        says = (lambda text: instructions_say(text, folder)) if folder is not None else (lambda text: False)
+        return tuple(rule.text for rule in told_rules(rules_of(self.store, self.project), says=says))
 
     def _lines(self) -> tuple[Lesson, ...]:
         """One line for each purpose: what a person pinned, else what most sessions do and the checkout allows.

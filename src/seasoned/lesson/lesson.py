@@ -47,7 +47,8 @@ class FailureKind(msgspec.Struct, frozen=True):
     def words(self) -> str:
         """The error as people read it."""
         cause, named, what = self.error.partition(":")
-        return f"{cause.replace('-', ' ')}: {what}" if named and what and " " not in cause else self.error.rstrip(":")
+        is_cause = bool(named) and cause.islower() and not what.startswith(" ")
+        return f"{cause.replace('-', ' ')}: {what}".rstrip(": ") if is_cause else self.error
 
     @property
     def masked(self) -> str:
