@@ -22,7 +22,7 @@ UPDATE call SET corrected = 1 WHERE id IN (
 SELECT * FROM call WHERE session_id = :session_id ORDER BY position;
 
 -- name: of_track
--- The columns in the order of `insight.track.JudgedCall`.
+-- The columns in the order of `outcome.track.JudgedCall`.
 SELECT message, tool, kind, counts_as, verdict, fault, time, arguments, result, reason, intent, corrected, is_foreign,
     call_id, evidence
 FROM call WHERE session_id = :session_id AND copy_of IS NULL ORDER BY position;
