@@ -12,7 +12,6 @@ from seasoned.command.tool import (
     is_trivial,
     kind_of,
     known_tools,
-    replaces_all,
     same_tool,
     shell_kind,
     task_type,
@@ -153,10 +152,3 @@ def test_a_tool_of_a_server_is_the_same_under_the_name_that_each_agent_gives_it(
     names = ("mcp__docs__find_page", "docs_find_page", "mcp_docs_find_page", "docs-find_page", "mcp.docs.find_page")
     assert len({same_tool(name) for name in names}) == 1
     assert same_tool("Edit") == same_tool("patch") == "edit"
-
-
-def test_replacing_every_occurrence_has_the_name_that_the_agent_gives_it() -> None:
-    assert replaces_all("Edit", {"file_path": "a", "old_string": "b"}) == "replace_all"
-    assert replaces_all("edit", {"filePath": "a", "oldString": "b"}) == "replaceAll"
-    assert replaces_all("edit", {"path": "a", "old_str": "b"}) is None
-    assert replaces_all("no_such_tool", {}) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 
@@ -212,14 +211,12 @@ def test_what_cannot_be_read_speaks_against_nothing(tmp_path: Path) -> None:
     assert not any(agrees(command, tmp_path) for command in ("npm run x", "cd ~nosuchuser9 && make x", "make x"))
 
 
-def test_each_file_is_read_once_for_a_command_line_and_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_file_is_read_once_for_a_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = {f"p{n}/package.json": '{"scripts": {"build": "x"}}' for n in range(80)}
     plant(tmp_path, {**MISE, **parts, "package.json": PACKAGE})
     read, original = list[Path](), task_file.read_small
     monkeypatch.setattr(task_file, "read_small", lambda path: read.append(path) or original(path))
     for command in ("npm run gone", "mise run gone", "gone9 x", "mise run build && pnpm test && pnpm lint"):
         read.clear()
-        started = perf_counter()
         assert (contradiction(command, tmp_path) is None) == agrees(command, tmp_path)
-        assert perf_counter() - started < 0.2, command  # 10 ms at most, and much more on a machine that is busy
         assert max(map(read.count, read)) <= 2, command  # once for each of the two questions

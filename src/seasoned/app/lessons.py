@@ -81,7 +81,7 @@ def lesson_view(store: Store, project: str, folder: Path | None, *, refreshed: b
 
 
 def decide_lesson(store: Store, project: str, text: str, choice: str, *, redactor: Redactor) -> str:
-    """Pin, accept or drop a lesson, or undo that: a command as it is written, or a rule by its id. Returns its words."""
+    """Pin, accept or drop a command or, by its id, a rule, or undo that; returns its words."""
     rules = [one for one in rules_of(store, project) if len(text) >= _FEWEST_DIGITS and one.key.startswith(text)]
     if choice == "accept" or rules:
         if len(rules) != 1:

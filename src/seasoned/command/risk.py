@@ -407,11 +407,6 @@ def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need
     return Need(worst.action, f"{short} ({details['why'][0]})", details, worst.row)
 
 
-def needs_person(tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a call needs one of the ten actions in any folder: it is never recalled as a repair."""
-    return bool(assess_call(tool, arguments, WorkingFolder()))
-
-
 def only_looks(program: str, sub: str = "") -> bool:
     """Whether a program only shows what is there; for git its subcommand decides."""
     return program in group("looks") or (program == "git" and sub in group("git_looks"))

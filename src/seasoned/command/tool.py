@@ -113,13 +113,6 @@ def argument(arguments: Mapping[str, Any], meaning: str) -> Any:
     return next((value for name in argument_names(meaning) if (value := arguments.get(name)) is not None), None)
 
 
-def replaces_all(tool: str, arguments: Mapping[str, Any]) -> str | None:
-    """What the tool that edits a file names the argument for every occurrence; None if it has none."""
-    if tool == "edit" and "file_path" not in arguments:  # the name of a tool of several agents
-        return "replaceAll" if "filePath" in arguments else None
-    return EDIT_TOOLS.get(tool) or None
-
-
 # Under which name agents pass a command; the first one present counts.
 _COMMAND_KEYS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine", "input", "code")
 # Codex passes JavaScript as the `input` of `exec`, and reaches its shell from there: `exec_command({cmd: "…"})`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -540,60 +540,3 @@ def _same_operand(run: ProgramRun, one: str, other: str) -> bool:
 
 
 ELLIPSIS = "…"
-_MAX_KEYS = 12
-_UUID = LazyRegex(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\Z", re.IGNORECASE)
-_DAY = LazyRegex(r"\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?\Z")
-_CHARACTER_CLASSES = LazyRegex(r"[a-z]+|[A-Z]+|\d+")
-
-
-def written_program(run: ProgramRun) -> str:
-    """A program with its wrappers and subcommand, without variables: `uv run .venv/bin/pytest`."""
-    before = [_folder_end(word) if word[-1] == "/" else f"{word} " for word in run.prefix if word[-1] != "="]
-    return "".join([*before, run.label])
-
-
-def _folder_end(folder: str) -> str:
-    """The folder of a program; only the end of a full path, which is the same on other machines."""
-    parts = folder.rstrip("/").split("/")
-    return folder if not folder.startswith(("/", "~", "$")) or len(parts) < 4 else f"{ELLIPSIS}/{'/'.join(parts[-2:])}/"
-
-
-def folder_form(path: str) -> str:
-    """A folder as written; only the last name of a full path, which is the same on other machines."""
-    if not path.startswith(("/", "~", "$")):
-        return path
-    name = path.rstrip("/").rsplit("/", 1)[-1]
-    return f"{ELLIPSIS}/{name}" if name and name != path else ELLIPSIS
-
-
-def value_shape(value: Any) -> str:
-    """How a value is written: a number, a day, an id with its letters and digits, a path, one word or several."""
-    if isinstance(value, bool):
-        return "switch"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, Mapping):
-        return "{" + ",".join(sorted(map(str, value))[:_MAX_KEYS]) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + "|".join(sorted({value_shape(item) for item in value[:20]})) + "]"
-    text = str(value).strip()
-    if _UUID.compiled.match(text):
-        return "uuid"
-    if _DAY.compiled.match(text):
-        return "day" if len(text) == 10 else "time"
-    if "://" in text[:12]:
-        return "url"
-    if not text or len(text) > 60 or any(c.isspace() for c in text):
-        return "words"
-    first, slash, _ = text.partition("/")
-    if slash:
-        # The first folder is often a convention of the project; the depth is not.
-        return f"{first}/path"
-    shape = _CHARACTER_CLASSES.compiled.sub(_character_class, text)
-    # Only digits or punctuation make a notation; a plain word is a word in upper or lower case.
-    return "word" if shape.isalpha() else shape
-
-
-def _character_class(found: re.Match[str]) -> str:
-    first = found[0][0]
-    return "0" if first.isdigit() else "A" if first.isupper() else "a"

@@ -20,11 +20,8 @@ from seasoned.lesson.failure.call_target import (
     CallTarget,
     ProgramRun,
     differs_by_wrapper,
-    folder_form,
     is_retry,
     target_of,
-    value_shape,
-    written_program,
 )
 from seasoned.lesson.failure.cause import is_signal
 from seasoned.lesson.failure.signature import mask, signature
@@ -69,8 +66,7 @@ class CallChange(msgspec.Struct, frozen=True):
 
     kind: ChangeKind
     names: tuple[str, ...] = ()  # wrappers, options, variables or arguments, depending on the kind
-    program: str = ""  # the program of a shell call that worked, with its wrappers; otherwise the tool
-    written: str = ""  # the shape of a changed argument that worked, if it differs from the one that failed
+    program: str = ""  # the program of a shell call that worked; otherwise the tool
 
     @property
     def words(self) -> str:
@@ -155,7 +151,7 @@ def _command_changes(failed: CallTarget, worked: CallTarget) -> Iterator[CallCha
     if failed.text != worked.text:
         yield from _word_changes(failed, worked, old, new)
     elif argument(failed.arguments, "folder") != argument(worked.arguments, "folder"):
-        yield _folder_change(worked, new)
+        yield CallChange("folder", (), new.wrapped)
 
 
 def _pair(failed: CallTarget, worked: CallTarget) -> tuple[ProgramRun, ProgramRun]:
@@ -179,9 +175,9 @@ def _wrapper_changes(old: ProgramRun, new: ProgramRun) -> Iterator[CallChange]:
         gone = (" ".join(mine[:extra]),) if extra > 0 else ()
         more = (" ".join(theirs[:-extra]),) if extra < 0 else ()
     if more and not _LIMITING_WRAPPERS.issuperset(more):
-        yield CallChange("with wrapper", more, written_program(new))
+        yield CallChange("with wrapper", more, new.program)
     elif gone:
-        yield CallChange("without wrapper", gone, written_program(new))
+        yield CallChange("without wrapper", gone, new.program)
 
 
 # Wrappers that limit or measure: adding one rarely makes a call work.
@@ -197,18 +193,9 @@ def _word_changes(failed: CallTarget, worked: CallTarget, old: ProgramRun, new: 
     if set(old.operands) != set(new.operands) or old.selects != new.selects:
         if not WRONG_PATH.compiled.search(failed.error_text):
             yield from _option_changes(old, new)
-        yield CallChange("operands", (), new.wrapped, _shape_that_worked(old, new))
+        yield CallChange("operands", (), new.wrapped)
     yield from _option_changes(old, new)
     yield from _surrounding_changes(failed, worked, new)
-
-
-def _shape_that_worked(old: ProgramRun, new: ProgramRun) -> str:
-    """The shape of the one operand that changed; empty if more than its shape changed."""
-    pairs = [(a, b) for a, b in zip(old.operands, new.operands, strict=False) if a != b]
-    if len(pairs) != 1 or len(old.operands) != len(new.operands):
-        return ""
-    before, after = map(value_shape, pairs[0])
-    return after if before != after and after != "words" and not after.endswith("/path") else ""
 
 
 def _option_changes(old: ProgramRun, new: ProgramRun) -> Iterator[CallChange]:
@@ -231,7 +218,7 @@ def _surrounding_changes(failed: CallTarget, worked: CallTarget, new: ProgramRun
     if added:
         yield CallChange("before", (added[0],), new.wrapped)
     if _folders(failed) != _folders(worked):
-        yield _folder_change(worked, new)
+        yield CallChange("folder", (), new.wrapped)
     words = {step.words for step in before}
     other = [step.program for step in steps if step.program in known and step.words not in words]
     if other:
@@ -244,13 +231,6 @@ _PREPARING_PROGRAMS = names("mkdir sleep source export")
 
 def _folders(target: CallTarget) -> tuple[object, ...]:
     return (argument(target.arguments, "folder"), *[step.words for step in parse(target.text) if step.program == "cd"])
-
-
-def _folder_change(worked: CallTarget, new: ProgramRun) -> CallChange:
-    """The folder in which a command worked: the last `cd`, else where it was started; empty if unknown."""
-    went = [step.words[0] for step in parse(worked.text) if step.program == "cd" and step.words]
-    place = went[-1] if went else str(argument(worked.arguments, "folder") or "")
-    return CallChange("folder", (folder_form(place) if place else "",), new.wrapped)
 
 
 def _argument_change(failed: CallTarget, worked: CallTarget) -> CallChange:
@@ -271,8 +251,7 @@ def _argument_change(failed: CallTarget, worked: CallTarget) -> CallChange:
         return CallChange("left out", gone, worked.tool)
     if not other:
         return CallChange("again", (), worked.tool)
-    shapes = [value_shape(arguments.get(other[0])) for arguments in (failed.arguments, worked.arguments)]
-    return CallChange("changed", other, worked.tool, shapes[1] if shapes[0] != shapes[1] and len(other) == 1 else "")
+    return CallChange("changed", other, worked.tool)
 
 
 def code_list(given: Sequence[str]) -> str:
