@@ -13,7 +13,7 @@ from seasoned.lesson import rules, storage
 from seasoned.lesson.evidence import SessionEvidence, evidence_of
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.scan.rows import SessionRows
-from seasoned.session import SessionRef
+from seasoned.session import SessionRef, Usage
 from seasoned.store import Store
 
 # A correction is about the calls right before it. The query `call.set_corrected` says the same.
@@ -93,4 +93,5 @@ def _track(session: SessionRows) -> Track | None:
         ended=session.ended,
         relation=session.relation,  # type: ignore[arg-type]
         cwd=session.cwd,
+        usage=Usage(*[getattr(session, f"{name}_tokens") for name in Usage.__struct_fields__]),
     )
