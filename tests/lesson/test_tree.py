@@ -31,7 +31,7 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def check(folder: Path, cases: dict[str, str | None]) -> None:
+def check_commands(folder: Path, cases: dict[str, str | None]) -> None:
     """Compare the reason against each command with a part of it; None if nothing speaks against the command."""
     found = {command: contradiction(command, folder) for command in cases}
     wrong = {
@@ -100,7 +100,7 @@ def test_tasks_of_mise_come_from_files_that_it_includes_and_from_scripts(tmp_pat
         "cargo +nightly fmt": None,
         "cargo nosuchthing-9": "no subcommand",
     }
-    check(plant(tmp_path, MISE), cases)
+    check_commands(plant(tmp_path, MISE), cases)
     assert agrees("mise run lint:clippy 2>&1 | tail -5", tmp_path)
     assert agrees("cargo xtask gen", tmp_path) and agrees("cargo test", tmp_path)
     assert agrees("mise exec -- prettier --check .", tmp_path) and not agrees("mise exec -- gone x", tmp_path)
@@ -112,12 +112,14 @@ def test_tasks_of_mise_come_from_files_that_it_includes_and_from_scripts(tmp_pat
 )
 def test_nothing_is_said_about_tasks_of_an_include_that_is_not_read(tmp_path: Path, include: str) -> None:
     plant(tmp_path, {"mise.toml": f'[task_config]\nincludes = ["{include}"]\n[tasks.here]\nrun = "x"\n'})
-    check(tmp_path, {"mise run anything": None})
+    check_commands(tmp_path, {"mise run anything": None})
     assert agrees("mise run here", tmp_path) and not agrees("mise run anything", tmp_path)
 
 
 def test_a_folder_of_tasks_is_enough_for_mise(tmp_path: Path) -> None:
-    check(plant(tmp_path, {"mise-tasks/fmt": "#!/bin/sh\n"}), {"mise run fmt": None, "mise run gone": "no task 'gone'"})
+    check_commands(
+        plant(tmp_path, {"mise-tasks/fmt": "#!/bin/sh\n"}), {"mise run fmt": None, "mise run gone": "no task 'gone'"}
+    )
 
 
 MONOREPO = {
@@ -137,7 +139,7 @@ MONOREPO = {
 def test_scripts_of_a_workspace_are_looked_up_in_the_package_that_is_named(tmp_path: Path) -> None:
     plant(tmp_path, MONOREPO)
     (tmp_path / "node_modules/.bin/vitest").chmod(0o755)
-    check(
+    check_commands(
         tmp_path,
         {
             "pnpm test": None,
@@ -223,7 +225,7 @@ def test_targets_of_make(tmp_path: Path) -> None:
     plant(
         tmp_path, {"Makefile": MAKE, "mk/docker.mk": "image:\n\techo\n", "docs/Makefile": "html:\n\techo\n", "a.md": ""}
     )
-    check(
+    check_commands(
         tmp_path,
         {
             **dict.fromkeys(("make", "make test", "make -j4 build", "make -j 8 lint", "make image", "make CI=1 test")),
@@ -244,7 +246,7 @@ def test_targets_of_make(tmp_path: Path) -> None:
     )
     assert agrees("make test lint", tmp_path) and not agrees("make release-1.2", tmp_path)
     (tmp_path / "Makefile").write_text("include $(ROOT)/rules.mk\ntest:\n\techo\n")
-    check(tmp_path, {"make gone": None})
+    check_commands(tmp_path, {"make gone": None})
 
 
 def test_recipes_of_just(tmp_path: Path) -> None:
@@ -267,7 +269,9 @@ build:
     known = (
         "just|just t|just fmt|just test x|just _hidden|just ci|just web dev|just web::dev|just --list|cd bin && just ci"
     )
-    check(tmp_path, {**dict.fromkeys(known.split("|")), "just gone": "no task 'gone'", "just version": "no task"})
+    check_commands(
+        tmp_path, {**dict.fromkeys(known.split("|")), "just gone": "no task 'gone'", "just version": "no task"}
+    )
     assert agrees("just ci", tmp_path) and not agrees("just web dev", tmp_path) and not agrees("just gone", tmp_path)
 
 
@@ -294,7 +298,7 @@ tasks:
 """
     plant(tmp_path, {"Taskfile.yml": text})
     known = "test:unit|tu|lint -- --fix|start:web|docs:serve|docs|remote:x|lint A=1|"
-    check(
+    check_commands(
         tmp_path,
         {**{f"task {name}": None for name in known.split("|")}, "task gone": "no task", "task GREETING": "no task"},
     )
@@ -303,7 +307,7 @@ tasks:
 
 def test_tasks_of_deno(tmp_path: Path) -> None:
     plant(tmp_path, {"deno.jsonc": '{ // tasks\n "tasks": {"dev": "deno run main.ts"}}', "main.ts": ""})
-    check(
+    check_commands(
         tmp_path,
         {"deno task dev": None, "deno task gone": "no task 'gone'", "deno run main.ts": None, "deno test": None},
     )
@@ -315,7 +319,7 @@ def test_a_project_of_uv(tmp_path: Path) -> None:
     plant(
         tmp_path, {"pyproject.toml": project, "uv.lock": "version = 1\n", "scripts/build.py": "", "tests/test_a.py": ""}
     )
-    check(
+    check_commands(
         tmp_path,
         {
             **dict.fromkeys(
@@ -346,7 +350,7 @@ def test_a_project_of_uv(tmp_path: Path) -> None:
 def test_a_script_of_the_checkout_says_itself(tmp_path: Path) -> None:
     plant(tmp_path, {"gradlew": "#!/bin/sh\n", "dist/tool.sh": "#!/bin/sh\n"})
     assert agrees("./gradlew test", tmp_path) and not agrees("./dist/tool.sh", tmp_path)
-    check(tmp_path, {"./gradlew anything": None, "./mvnw test": "no file 'mvnw'"})
+    check_commands(tmp_path, {"./gradlew anything": None, "./mvnw test": "no file 'mvnw'"})
 
 
 def test_a_program_is_missing_only_if_nothing_that_a_shell_knows_has_it(
@@ -367,7 +371,7 @@ def test_a_program_is_missing_only_if_nothing_that_a_shell_knows_has_it(
     (home / "own").mkdir()
     (home / "own" / "own9").write_text("")
     monkeypatch.setenv("HOME", str(home))
-    check(
+    check_commands(
         checkout,
         {
             **dict.fromkeys(
@@ -394,13 +398,15 @@ def test_a_program_is_missing_only_if_nothing_that_a_shell_knows_has_it(
 
 def test_what_cannot_be_read_speaks_against_nothing(tmp_path: Path) -> None:
     plant(tmp_path, {"mise.toml": "not = [valid", "package.json": "{", "Makefile": "include **x\n"})
-    check(tmp_path, dict.fromkeys(("mise run x", "npm run x", "make x", "cd ~nosuchuser9 && make x", "make a\0b")))
+    check_commands(
+        tmp_path, dict.fromkeys(("mise run x", "npm run x", "make x", "cd ~nosuchuser9 && make x", "make a\0b"))
+    )
     assert not agrees("npm run x", tmp_path) and not agrees("cd ~nosuchuser9 && make x", tmp_path)
 
 
 def test_the_checkout_of_this_project_knows_its_own_commands() -> None:
     here = Path(__file__).parents[2]
-    check(
+    check_commands(
         here,
         {"make check": None, "make gone": "no target 'gone'", "python3 tools/make_docs.py": None, "npm test": "no pa"},
     )

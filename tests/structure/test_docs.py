@@ -52,11 +52,11 @@ ANSWERS = {
     "template-stats": ["template build demo {samples}", "template list --stats --json"],
     "example": ["template build demo {samples} --json", "template retire --reason old --json {example}"],
     "warm": ["template build demo {samples}", "warm --all --json"],
-    "recall": ["scan {samples}", "recall --all --any-age --json --tool get_parcel --error 'parcel 7 not found'"],
+    "recall": ["scan {samples}", "recall --all --json --tool get_parcel --error 'parcel 7 not found'"],
     "receipt": ["receipt --json"],
     "advise": ["scan {samples}", "advise --all --json"],
     "advice": ["scan {samples}", "advise", "advise --dismiss 1", "advise --undo --yes --json"],
-    "sheet": ["scan {samples}", "sheet --project /home/mira/waypost --json"],
+    "lessons": ["scan {samples}", "lessons --project /home/mira/waypost --json"],
     "backtest": ["backtest {samples} --fewest 2 --shown --json"],
     "memory": ["memory --json"],
     "import": ['memory --add Port. --folder "{home}/old"', 'memory --import "{home}/old" --json'],
@@ -108,6 +108,7 @@ ANSWER_PARTS = 4
 # Answers of commands that download something, or need a person or a service, with their fields.
 BY_HAND = {
     "model": ("path", "bytes", "is_new"),
+    "share": ("project", "path", "is_changed", "is_written"),
     "watch": ("event", "title", "project", "failed_in_a_row", "verdict", "counts_as", "arguments"),
     "decisions": ("changes", "ok", "state", "change", "said"),
     "confirm-submitted": ("id", "action", "status", "digest", "timeout_seconds", "message", "approve_url", "deny_url"),

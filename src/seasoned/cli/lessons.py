@@ -173,8 +173,8 @@ def printable_lines(text: str) -> list[str]:
 def share(dry_run: bool, yes: bool, as_json: bool) -> None:
     """Write the project's lessons into its repository.
 
-    `.seasoned/lessons.json` holds what sessions of this checkout's project are told, a lesson a line, redacted. Review
-    and commit it like any change: sessions of everyone who has it are told the same.
+    `.seasoned/lessons.json` holds what sessions of this checkout's project see, one lesson on each line, redacted.
+    Review and commit it like any change: sessions of everyone who has it see the same.
 
     \b
     Example: seasoned share --dry-run

@@ -142,7 +142,7 @@ class LessonLookup(msgspec.Struct, frozen=True):
         if isinstance(given, str) and given and tool_of(tool).form in ("file_read", "search"):
             return self._moved(relative_inside(given, self.folder) or given if self.folder else given)
         if hint is not None:
-            return None  # what sessions here know about it says that nothing is told
+            return None  # what sessions here know about it says that nothing is shown
         shared = next((one for one in self._shared() if one.key == kind.key), None)
         return shared if shared is not None and self.contradiction(shared.text) is None else None
 
@@ -210,7 +210,7 @@ def lookup_for(store: Store, conversation: str, folder: str | None) -> LessonLoo
 
 
 def chosen_lines(store: Store, project: str) -> list[Lesson]:
-    """One command for each purpose: those that a person pinned, else those that sessions show and nobody dropped."""
+    """One command for each purpose: those a person pinned, else those that sessions show and no person dropped."""
     choices = {row["form"]: row for row in store.rows("lesson.choices", {"project": project})}
     known = lessons_about(store, project, "command")
     by_form = {line.key: line for line in known}
