@@ -52,7 +52,11 @@ ANSWERS = {
     "template-stats": ["template build demo {samples}", "template list --stats --json"],
     "example": ["template build demo {samples} --json", "template retire --reason old --json {example}"],
     "warm": ["template build demo {samples}", "warm --all --json"],
-    "recall": ["scan {samples}", "recall --all --json --tool mcp__atlas__search --error 'path not in workspace: depots'"],
+    "recall": [
+        "scan {samples}",
+        "recall --all --json --tool mcp__atlas__search",
+        "recall --all --json --tool mcp__atlas__search --error 'path not in workspace: depots'",
+    ],
     "receipt": ["receipt --json"],
     "advise": ["scan {samples}", "advise --all --json"],
     "advice": ["scan {samples}", "advise", "advise --dismiss 1", "advise --undo --yes --json"],
@@ -225,8 +229,8 @@ def test_every_field_of_an_answer_is_described(
 
 
 def _answers(name: str, home: Path) -> list[Any]:
-    """What the last of an answer's commands prints; the ones before it prepare the store."""
-    out = ""
+    """What an answer's commands print in its form; those before the last one may only prepare the store."""
+    out, earlier = "", []
     (home / "jobs.json").write_text(JOBS, "utf-8")
     if name in WITH_AGENT:
         (home / ".claude").mkdir()
@@ -234,8 +238,16 @@ def _answers(name: str, home: Path) -> list[Any]:
         for command in ANSWERS[name]:
             given = {"samples": SAMPLES, "server": server.base_url, "tasks": write_tasks(home), "home": home}
             given["example"] = next(iter(re.findall(r'"id": "(\w+)"', out)), "")
+            earlier += [one for one in _parsed(out) if one["schema"] == f"seasoned/{name}/1"]
             out = seasoned(*shlex.split(command.format(**given))).stdout
-    return [json.loads(out)] if out.startswith("{\n") else list(map(json.loads, out.split("\n")[:-1]))
+    return [*earlier, *_parsed(out)]
+
+
+def _parsed(out: str) -> list[Any]:
+    """The answers in an output: one, or one on each line; none if people read it."""
+    if out.startswith("{\n"):
+        return [json.loads(out)]
+    return [json.loads(line) for line in out.splitlines()] if out.startswith("{") else []
 
 
 def test_answers_that_no_test_asks_for_are_described_too() -> None:
