@@ -83,15 +83,23 @@ class LessonLookup(msgspec.Struct, frozen=True):
         What the repository shares fills the purposes about which nothing is known here.
         """
         lines = [line for line in chosen_lines(self.store, self.project) if self.why_not_here(line) is None]
-        known = {line.key for line in lessons_about(self.store, self.project, "command")}
+        others = self._shared()
+        known = self._known_forms() if others else set()
         served = {line.purpose for line in lines}
-        for line in self._shared():
+        for line in others:
             # A form that failed, was dropped or is used by few here is not brought back by a file.
             is_new = line.kind == "command" and line.key not in known and line.purpose not in served
             if is_new and self.why_not_here(line) is None:
                 lines.append(line)
                 served.add(line.purpose)
         return tuple(lines)
+
+    def _known_forms(self) -> set[str]:
+        """The forms about which something is known here: used by enough sessions, decided about, or failing."""
+        known = {line.key for line in lessons_about(self.store, self.project, "command")}
+        known |= {row["form"] for row in self.store.rows("lesson.choices", {"project": self.project})}
+        repairs = lessons_about(self.store, self.project, "repair")
+        return known | {one.failed.form for one in repairs if one.failed is not None}
 
     def _shared(self) -> list[Lesson]:
         """What the repository shares, if the folder is a checkout on this machine."""
