@@ -83,8 +83,9 @@ def _rows(one: Figures) -> Iterator[str]:
         yield f"  {arm:9} {_arm(one.arms[arm])}   with defaults {_arm(one.with_defaults[arm])}"
     yield (
         f"  mistakes {one.mistakes}, known {one.known_mistakes}, repaired {one.repaired}: "
-        f"in time {_share(one.in_time)}, late {one.late}; error says enough {one.clear_errors}; hints {one.hints}, right {_share(one.right)}, false "
-        f"{one.false_hints} in {one.calls} calls; foreign {one.foreign}; worth {_share(one.worth)}"
+        f"in time {_share(one.in_time)}, late {one.late}; error says enough {one.clear_errors}; hints {one.hints}, "
+        f"right {_share(one.right)}, false {one.false_hints} in {one.calls} calls; foreign {one.foreign}; "
+        f"worth {_share(one.worth)}"
     )
 
 

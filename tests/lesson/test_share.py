@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from seasoned.lesson.ask import LessonLookup
 from seasoned.lesson.evidence import evidence_of
 from seasoned.lesson.lesson import Lesson
 from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.share import PLACE, SCHEMA, read_shared, render, shared
+from seasoned.store import open_store
 from tests.lesson.sessions import ran, session
+from tests.lesson.stored import keep_lessons
 
 NO_SCRIPT = 'npm error Missing script: "e2e" for mira@example.org'
 
@@ -85,3 +88,16 @@ def test_two_branches_that_add_different_lessons_merge_without_a_conflict(tmp_pa
         git("commit", "-am", name)
     git("merge", "one", "-m", "both")
     assert {one.text for one in read_shared(tmp_path)[0]} >= {"just a", "pnpm e2e", "mise run lint"}
+
+
+@pytest.mark.parametrize(("error", "is_shown"), [(None, True), ("npm error Cannot find module 'x'", False)])
+def test_a_file_does_not_bring_back_what_failed_here(tmp_path: Path, error: str | None, is_shown: bool) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "package.json").write_text('{"scripts": {"e2e": "playwright test"}}')
+    written(tmp_path, [Lesson("command", "npm run e2e", "npm run e2e", "test", 9, 9)])
+    known = ProjectLessons("shop")
+    for day in range(3):
+        known.add(evidence_of(session(day, ran("npm run e2e", error) if error else ran("git log"))))
+    with open_store(tmp_path / "seasoned.db") as store:
+        keep_lessons(store, "shop", *known.commands(), *known.repairs())
+        assert ("npm run e2e" in LessonLookup(store, "shop", "c", str(tmp_path)).sheet()[0]) is is_shown

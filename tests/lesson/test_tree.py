@@ -24,7 +24,7 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def check(folder: Path, fine: str, held_back: str = "") -> None:
+def check_commands(folder: Path, fine: str, held_back: str = "") -> None:
     """Check commands that nothing speaks against, and lines `command -> part of the reason`."""
     commands = [command.strip() for command in fine.split(";;")]
     assert {command: contradiction(command, folder) for command in commands} == dict.fromkeys(commands)
@@ -61,14 +61,14 @@ run = "tak run --record"
 def test_tasks_of_mise_come_from_files_that_it_includes_and_from_scripts(tmp_path: Path) -> None:
     plant(tmp_path, MISE)
     known = "perf:record clean build b docs:setup lint lint:clippy lint-fix lint-fix.sh deploy local dev //web:x"
-    check(tmp_path, ";;".join(f"mise run {name}" for name in known.split()))
+    check_commands(tmp_path, ";;".join(f"mise run {name}" for name in known.split()))
     fine = """mise run lint ::: gone;; mise r lint -- gone;; mise run 'lint:*';; mise trust;; mise exec -- hk check;;
         mise -C web run x;; cd web && mise run build;; hk check;; cargo xtask gen;; cargo test -p gone"""
     held_back = """
         mise run lint:full -> no task 'lint:full'
         cd web && mise run gone -> no task 'gone'
         mise x node@22 -- npm test -> there is no package.json"""
-    check(tmp_path, fine, held_back)
+    check_commands(tmp_path, fine, held_back)
     right = "mise run lint:clippy 2>&1 | tail -5;;cargo test;;mise run b && mise r clean"
     check_agrees(tmp_path, right, "mise run gone;;go test;;cargo test -p a;;mise x -- gone x;;mise -C web run dev")
 
@@ -76,15 +76,15 @@ def test_tasks_of_mise_come_from_files_that_it_includes_and_from_scripts(tmp_pat
 @pytest.mark.parametrize("include", ["git::https://example.com/x.git//tasks", "{{ root }}/tasks", "a.toml", "*.toml"])
 def test_nothing_is_said_about_tasks_of_an_include_that_is_not_read(tmp_path: Path, include: str) -> None:
     plant(tmp_path, {"mise.toml": f'[task_config]\nincludes = ["{include}"]\n[tasks.here]\nrun = "x"\n'})
-    check(tmp_path, "mise run anything")
+    check_commands(tmp_path, "mise run anything")
     check_agrees(tmp_path, "mise run here", "mise run anything")
 
 
 def test_scripts_in_a_folder_are_tasks_of_mise_and_may_have_other_names(tmp_path: Path) -> None:
     plant(tmp_path, {"mise-tasks/fmt": "#!/bin/sh\n"})
-    check(tmp_path, "mise run fmt", "mise run f -> no task 'f'")
+    check_commands(tmp_path, "mise run fmt", "mise run f -> no task 'f'")
     (tmp_path / "mise-tasks/fmt").write_text("#!/bin/sh\n#MISE alias='f'\n")
-    check(tmp_path, "mise run f")
+    check_commands(tmp_path, "mise run f")
 
 
 PACKAGE = '{"packageManager": "pnpm@10.33.0", "scripts": {"build": "turbo run build", "lint": "x", "test": "x"}}'
@@ -98,12 +98,12 @@ def test_scripts_of_a_package(tmp_path: Path) -> None:
     held_back = """
         pnpm -s run gone -> package.json has no script 'gone'
         mise x -- npm run gone -> no script 'gone'"""
-    check(tmp_path, fine, held_back)
+    check_commands(tmp_path, fine, held_back)
     # Scripts of another package are not looked up.
     filtered = "pnpm --filter web run gone;;pnpm -F web run gone;;npm run gone -w web;;npm run gone --workspace=web"
-    check(tmp_path, f"{filtered};;pnpm -r run gone;;yarn workspace web test;;bun run --filter '*' gone")
+    check_commands(tmp_path, f"{filtered};;pnpm -r run gone;;yarn workspace web test;;bun run --filter '*' gone")
     (tmp_path / "pnpm-workspace.yaml").write_text("packages:\n  - 'apps/*'\n")
-    check(tmp_path, "pnpm run gone")
+    check_commands(tmp_path, "pnpm run gone")
 
 
 def test_the_lock_file_says_which_package_manager_works_here(tmp_path: Path) -> None:
@@ -140,13 +140,13 @@ def test_targets_of_make(tmp_path: Path) -> None:
         make test gone -> Makefile has no task 'gone'
         make URL -> no task 'URL'
         cd gone && make test -> no folder 'gone'"""
-    check(tmp_path, fine, held_back)
+    check_commands(tmp_path, fine, held_back)
     check_agrees(tmp_path, "make test lint", "make gone;;make;;make -C docs html")
 
 
 @pytest.mark.parametrize("more", ["include mk/*.mk", "-include $(X)", "release-%:", "$(TOOL): a", "$(eval $(call x))"])
 def test_nothing_is_said_about_targets_that_may_come_from_elsewhere(tmp_path: Path, more: str) -> None:
-    check(plant(tmp_path, {"Makefile": f"{MAKE}\n{more}\n"}), "make gone")
+    check_commands(plant(tmp_path, {"Makefile": f"{MAKE}\n{more}\n"}), "make gone")
     check_agrees(tmp_path, "make test", "make gone")
 
 
@@ -162,12 +162,14 @@ _hidden:
 test filter="a:b": build
 """
     plant(tmp_path, {"justfile": text})
-    check(tmp_path, "just;;just t;;just fmt;;just test x;;just _hidden;;just --list", "just gone -> no task 'gone'")
-    check(tmp_path, "cd bin && just fmt", "just version -> no task 'version'")
+    check_commands(
+        tmp_path, "just;;just t;;just fmt;;just test x;;just _hidden;;just --list", "just gone -> no task 'gone'"
+    )
+    check_commands(tmp_path, "cd bin && just fmt", "just version -> no task 'version'")
     check_agrees(tmp_path, "just fmt", "just gone")
     for more in ("import 'ci.just'", "mod web", "set fallback"):
         (tmp_path / "justfile").write_text(f"{text}{more}\n")
-        check(tmp_path, "just gone")
+        check_commands(tmp_path, "just gone")
 
 
 def test_a_project_of_uv(tmp_path: Path) -> None:
@@ -186,7 +188,7 @@ def test_a_project_of_uv(tmp_path: Path) -> None:
         cargo test -> no Cargo.toml
         make test -> no Makefile
         just -> no justfile"""
-    check(tmp_path, fine, held_back)
+    check_commands(tmp_path, fine, held_back)
     check_agrees(tmp_path, "uv run pytest -q;;uv sync;;./gradlew x", "poetry run x;;pytest;;uv run x.py;;./dist/t")
 
 
@@ -202,12 +204,12 @@ def test_a_program_is_missing_only_if_nothing_that_a_shell_knows_has_it(
     held_back = """
         timeout 5 gone9 -> 'gone9' is not on the path
         /opt/gone/bin/go test -> no file '/opt/gone/bin/go'"""
-    check(checkout, fine, held_back)
+    check_commands(checkout, fine, held_back)
 
 
 def test_what_cannot_be_read_speaks_against_nothing(tmp_path: Path) -> None:
     plant(tmp_path, {"mise.toml": "not = [valid", "package.json": "{", "Makefile": "x" * 1_000_001})
-    check(tmp_path, "mise run x;;npm run x;;make x;;cd ~nosuchuser9 && make x;;make a\0b")
+    check_commands(tmp_path, "mise run x;;npm run x;;make x;;cd ~nosuchuser9 && make x;;make a\0b")
     assert not any(agrees(command, tmp_path) for command in ("npm run x", "cd ~nosuchuser9 && make x", "make x"))
 
 

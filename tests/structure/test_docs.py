@@ -52,11 +52,15 @@ ANSWERS = {
     "template-stats": ["template build demo {samples}", "template list --stats --json"],
     "example": ["template build demo {samples} --json", "template retire --reason old --json {example}"],
     "warm": ["template build demo {samples}", "warm --all --json"],
-    "recall": ["scan {samples}", "recall --all --any-age --json --tool get_parcel --error 'parcel 7 not found'"],
+    "recall": [
+        "scan {samples}",
+        "recall --all --json --tool mcp__atlas__search",
+        "recall --all --json --tool mcp__atlas__search --error 'path not in workspace: depots'",
+    ],
     "receipt": ["receipt --json"],
     "advise": ["scan {samples}", "advise --all --json"],
     "advice": ["scan {samples}", "advise", "advise --dismiss 1", "advise --undo --yes --json"],
-    "sheet": ["scan {samples}", "sheet --project /home/mira/waypost --json"],
+    "lessons": ["scan {samples}", "lessons --project /home/mira/waypost --json"],
     "backtest": ["backtest {samples} --fewest 2 --shown --json"],
     "memory": ["memory --json"],
     "import": ['memory --add Port. --folder "{home}/old"', 'memory --import "{home}/old" --json'],
@@ -102,12 +106,15 @@ ANSWERS = {
 # How to get each answer: commands one after the other, of which the last one prints it. A scripted model answers.
 JOBS = '[{"name":"a","prompt":"P.","deliver":"signal","schedule":{"kind":"interval","minutes":5}},{"name":"b"}]'
 SCANNED = ("search", "forget", "export", "doctor", "projects", "project", "project-merge", "project-split")
+# With an agent that is not connected there is something to advise.
+WITH_AGENT = ("advise", "advice")
 # The answers are asked for in this many tests, so that two processes can share them.
 ANSWER_PARTS = 4
 
 # Answers of commands that download something, or need a person or a service, with their fields.
 BY_HAND = {
     "model": ("path", "bytes", "is_new"),
+    "share": ("project", "path", "is_changed", "is_written"),
     "watch": ("event", "title", "project", "failed_in_a_row", "verdict", "counts_as", "arguments"),
     "decisions": ("changes", "ok", "state", "change", "said"),
     "confirm-submitted": ("id", "action", "status", "digest", "timeout_seconds", "message", "approve_url", "deny_url"),
@@ -119,6 +126,8 @@ BY_HAND = {
 }
 # Answers that only a service gives: docs/reference/http.md has them.
 HTTP = {"schedule-run", "confirm-redeemed", "confirm-hook", "confirm-event", "error", "health", "gateway-health"}
+# Files that a command writes, not answers.
+FILES = {"lessons-file"}
 SCRIPT = ("Nothing to save.", *["Done."] * 40)
 # Fields whose own fields are whatever tools there are, what a tool was given, or described elsewhere.
 FREE = {"arguments", "tool_distribution", "tool_success_rates", "by_type", "content", "measures", "banks", "parts"}
@@ -184,7 +193,7 @@ def _schemas() -> set[str]:
 
 
 def test_every_answer_is_known_here() -> None:
-    assert _schemas() == ANSWERS.keys() | BY_HAND.keys() | HTTP, "say in ANSWERS how to get the new one"
+    assert _schemas() - FILES == ANSWERS.keys() | BY_HAND.keys() | HTTP, "say in ANSWERS how to get the new one"
 
 
 @pytest.fixture(scope="module")
@@ -220,15 +229,25 @@ def test_every_field_of_an_answer_is_described(
 
 
 def _answers(name: str, home: Path) -> list[Any]:
-    """What the last of an answer's commands prints; the ones before it prepare the store."""
-    out = ""
+    """What an answer's commands print in its form; those before the last one may only prepare the store."""
+    out, earlier = "", []
     (home / "jobs.json").write_text(JOBS, "utf-8")
+    if name in WITH_AGENT:
+        (home / ".claude").mkdir()
     with serve_script(*SCRIPT) as server:
         for command in ANSWERS[name]:
             given = {"samples": SAMPLES, "server": server.base_url, "tasks": write_tasks(home), "home": home}
             given["example"] = next(iter(re.findall(r'"id": "(\w+)"', out)), "")
+            earlier += [one for one in _parsed(out) if one["schema"] == f"seasoned/{name}/1"]
             out = seasoned(*shlex.split(command.format(**given))).stdout
-    return [json.loads(out)] if out.startswith("{\n") else list(map(json.loads, out.split("\n")[:-1]))
+    return [*earlier, *_parsed(out)]
+
+
+def _parsed(out: str) -> list[Any]:
+    """The answers in an output: one, or one on each line; none if people read it."""
+    if out.startswith("{\n"):
+        return [json.loads(out)]
+    return [json.loads(line) for line in out.splitlines()] if out.startswith("{") else []
 
 
 def test_answers_that_no_test_asks_for_are_described_too() -> None:

@@ -80,14 +80,17 @@ def lesson_view(store: Store, project: str, folder: Path | None, *, refreshed: b
     return LessonView(project, lookup.sheet()[0], tuple(entries))
 
 
-def decide_lesson(store: Store, project: str, text: str, choice: str, *, redactor: Redactor) -> str:
+def decide_lesson(
+    store: Store, project: str, text: str, choice: str, *, folder: Path | None = None, redactor: Redactor
+) -> str:
     """Pin, accept or drop a command or, by its id, a rule, or undo that; returns its words."""
     rules = [one for one in rules_of(store, project) if len(text) >= _FEWEST_DIGITS and one.key.startswith(text)]
     if choice == "accept" or rules:
         if len(rules) != 1:
             raise NotFound(f"No rule has the id {text!r}. `seasoned lessons --all` lists the rules with their ids.")
         return decide_rule(store, project, rules[0].key, choice, now=time.time()).text
-    return decide(store, project, text, choice, redactor=redactor)
+    here = None if folder is None else str(folder)
+    return decide(store, project, text, choice, folder=here, redactor=redactor)
 
 
 _FEWEST_DIGITS = 4

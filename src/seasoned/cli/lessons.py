@@ -90,7 +90,7 @@ def lessons(
         key, folder = _project(store, project)
         for choice, text in given:
             redactor = Secrecy(load_key(config.home), config.redact).redactor()
-            what = decide_lesson(store, key, text, choice, redactor=redactor)
+            what = decide_lesson(store, key, text, choice, folder=folder, redactor=redactor)
             click.echo(f"`{printable(what)}` {_DONE[choice]} in {printable(name_of(key))}.", err=as_json)
         view = lesson_view(store, key, folder)
     if as_json:
@@ -179,8 +179,8 @@ def printable_lines(text: str) -> list[str]:
 def share(dry_run: bool, yes: bool, as_json: bool) -> None:
     """Write the project's lessons into its repository.
 
-    `.seasoned/lessons.json` holds what sessions of this checkout's project are told, a lesson a line, redacted. Review
-    and commit it like any change: sessions of everyone who has it are told the same.
+    `.seasoned/lessons.json` holds what sessions of this checkout's project see, one lesson on each line, redacted.
+    Review and commit it like any change: sessions of everyone who has it see the same.
 
     \b
     Example: seasoned share --dry-run

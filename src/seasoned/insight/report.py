@@ -53,7 +53,7 @@ class Recurrence(msgspec.Struct, frozen=True):
     failures: int
     sessions: int  # lineages: a fork that keeps failing does not count twice
     last_seen: float | None
-    repaired: int  # lineages that repaired it in the way that is told
+    repaired: int  # lineages that repaired it in the way that sessions see
     calls: int  # that it cost
     refs: tuple[str, ...]  # a few of the sessions
     kind: Literal["mistake", "signal"]  # a signal reports on the user's code: a failing test, a linter's finding

@@ -95,9 +95,10 @@ class LessonLookup(msgspec.Struct, frozen=True):
         What the repository shares fills the purposes about which nothing is known here.
         """
         lines = [line for line in chosen_lines(self.store, self.project) if self.why_not_here(line) is None]
-        known = {line.key for line in lessons_about(self.store, self.project, "command")}
+        others = self.shared()
+        known = self._known_forms() if others else set()
         served = {line.purpose for line in lines}
-        for line in self._shared():
+        for line in others:
             # A form that failed, was dropped or is used by few here is not brought back by a file.
             is_new = line.kind == "command" and line.key not in known and line.purpose not in served
             if is_new and self.why_not_here(line) is None:
@@ -105,7 +106,14 @@ class LessonLookup(msgspec.Struct, frozen=True):
                 served.add(line.purpose)
         return tuple(lines)
 
-    def _shared(self) -> list[Lesson]:
+    def _known_forms(self) -> set[str]:
+        """The forms about which something is known here: used by enough sessions, decided about, or failing."""
+        known = {line.key for line in lessons_about(self.store, self.project, "command")}
+        known |= {row["form"] for row in self.store.rows("lesson.choices", {"project": self.project})}
+        repairs = lessons_about(self.store, self.project, "repair")
+        return known | {one.failed.form for one in repairs if one.failed is not None}
+
+    def shared(self) -> list[Lesson]:
         """What the repository shares, if the folder is a checkout on this machine."""
         top = None if self.folder is None else checkout_root(self.folder)
         if top is None or not Path(top, PLACE).exists():
@@ -154,8 +162,8 @@ class LessonLookup(msgspec.Struct, frozen=True):
         if isinstance(given, str) and given and tool_of(tool).form in ("file_read", "search"):
             return self._moved(relative_inside(given, self.folder) or given if self.folder else given)
         if hint is not None:
-            return None  # what sessions here know about it says that nothing is told
-        shared = next((one for one in self._shared() if one.key == kind.key), None)
+            return None  # what sessions here know about it says that nothing is shown
+        shared = next((one for one in self.shared() if one.key == kind.key), None)
         return shared if shared is not None and self.contradiction(shared.text) is None else None
 
     def tell_once(self, place: Place, text: str, *, call_id: str = "") -> bool:
@@ -222,7 +230,7 @@ def lookup_for(store: Store, conversation: str, folder: str | None) -> LessonLoo
 
 
 def chosen_lines(store: Store, project: str) -> list[Lesson]:
-    """One command for each purpose: those that a person pinned, else those that sessions show and nobody dropped."""
+    """One command for each purpose: those a person pinned, else those that sessions show and no person dropped."""
     choices = {row["form"]: row for row in store.rows("lesson.choices", {"project": project})}
     known = lessons_about(store, project, "command")
     by_form = {line.key: line for line in known}
@@ -242,7 +250,15 @@ def _pinned(form: str, at: float) -> Lesson:
 _MOST_CHARS = 160  # of a pinned command, as of those that sessions show
 
 
-def decide(store: Store, project: str, command: str, choice: str, *, redactor: Redactor | None = None) -> str:
+def decide(
+    store: Store,
+    project: str,
+    command: str,
+    choice: str,
+    *,
+    folder: str | None = None,
+    redactor: Redactor | None = None,
+) -> str:
     """Pin or drop a line of the sheet, or undo that; returns its form."""
     parts = [one for one in written(command) if one.form]
     if len(parts) != 1:
@@ -255,7 +271,9 @@ def decide(store: Store, project: str, command: str, choice: str, *, redactor: R
                 raise NotFound(f"Nothing was decided about {command!r}. `seasoned lessons` shows what was.")
         return form
     if choice == "drop":
-        if form not in {line.key for line in lessons_about(store, project, "command")} | decided:
+        lookup = LessonLookup(store, project, "", folder)
+        known = {line.key for line in [*lessons_about(store, project, "command"), *lookup.shared()]}
+        if form not in known | decided:
             raise NotFound(f"The sheet has no line {command!r}. `seasoned lessons` shows its lines.")
     elif choice == "pin":
         _check_pin(command.strip(), project, redactor)

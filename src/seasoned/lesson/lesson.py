@@ -77,11 +77,11 @@ class Lesson(msgspec.Struct, frozen=True):
     key: str  # of a command its form, of a repair its kind of failure
     text: str  # the call that works; empty where a fixed sentence says it
     purpose: Purpose = "other"
-    lineages: int = 0  # in which it worked; a fork or a sub-agent is no lineage of its own
+    lineages: int = 0  # in which it worked; a fork or a sub-agent belongs to the lineage it came from
     among: int = 0  # lineages that did this: ran something for the purpose, or made the mistake
     last: float = 0.0
     sessions: tuple[str, ...] = ()  # some of them, the newest first
-    silent: str = ""  # why no session is told; empty if sessions are
+    silent: str = ""  # why no session sees it; empty if sessions do
     is_correction: bool = False  # a command that sessions here first got wrong
     needs_tree: bool = False  # shown only if the checkout says the same: it is too new to be sure
     failed: FailureKind | None = None

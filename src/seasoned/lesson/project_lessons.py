@@ -22,7 +22,7 @@ from seasoned.lesson.one_off import ELLIPSIS, head_of, without_one_offs
 from seasoned.lesson.session_sources import SessionSources
 from seasoned.text import plural
 
-# Chosen on six projects; docs/design/lesson.md has the figures for other values and for three projects kept aside.
+# Chosen on seven projects; docs/design/lesson.md has the figures for other values and for three projects kept aside.
 WINDOW = 8  # the newest lineages that did something say how it is done
 SHARE = 0.6  # of them, at least this share must have done it in this way
 FEWEST = 2  # lineages behind anything that is said unasked
@@ -410,7 +410,7 @@ class ProjectLessons:
         if not known.ways:
             return None, {}, "no session has repaired it"
         if any(way.kind == "path" for way in known.ways):
-            return None, {}, "it is told where the file is known"
+            return None, {}, "the file is named where it is known"
         current = {
             way: cases for way, cases in known.ways.items() if not self._is_outdated(known.kind.form, way, cases)
         }

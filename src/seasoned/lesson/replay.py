@@ -28,7 +28,7 @@ from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import rate
 from seasoned.text import count_tokens
 
-# A conversation with fewer predecessors that had ended says little about what is told.
+# A conversation with fewer predecessors that had ended says little about what is shown.
 FEWEST_KNOWN = 8
 # Which results of calls each agent hands to a hook while the model waits: of calls that its tools say failed, and of
 # shells that exited with 0 behind a pipe. What an agent refuses by itself, no hook hears of.

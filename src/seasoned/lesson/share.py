@@ -1,7 +1,7 @@
 """The lessons of a project as a file in its repository: git gives them identity, history, review and withdrawal.
 
 One lesson a line, sorted, so that two branches that add lessons merge without a conflict. What a file says counts as
-the evidence of other people: it is told where this machine knows nothing better, and never against what failed here.
+the evidence of other people: it is shown where this machine knows nothing better, and never against what failed here.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _File(msgspec.Struct):
 
 
 def shared(lessons: Iterable[Lesson], rules: Iterable[str], redacted: Callable[[str], str]) -> list[SharedLesson]:
-    """What may leave this machine: lessons that sessions are told, without secrets and without anybody's words."""
+    """What may leave this machine: lessons that sessions see, without secrets and without the words of other people."""
     found = [_shared(one) for one in lessons if not one.silent and one.lineages >= FEWEST]
     found += [SharedLesson("rule", rule) for rule in rules]
     clean = [one for one in found if one.text and redacted(one.text) == one.text]
@@ -69,7 +69,7 @@ def _shared(lesson: Lesson) -> SharedLesson:
 
 
 def render(lessons: Iterable[SharedLesson]) -> bytes:
-    """The file: every lesson on a line of its own that ends with a comma, so that none changes its neighbour."""
+    """The file: every lesson on a separate line that ends with a comma, so that none changes its neighbour."""
     lines = [_encode(one).decode() + "," for one in lessons]
     return "\n".join([f'{{"schema": "{SCHEMA}", "lessons": [', *lines, "{}]}", ""]).encode()
 
@@ -89,7 +89,7 @@ def read_shared(folder: Path) -> tuple[list[Lesson], list[str]]:
 
 def _may_show(one: SharedLesson) -> bool:
     if one.way == "expect" or one.tool not in ("", "shell"):
-        # A sentence or the call of a named tool: only what was learned here is told.
+        # A sentence or the call of a named tool: only what was learned here is shown.
         return False
     return bool(one.text) and admit_written("shell", one.text)
 

@@ -21,7 +21,7 @@ from seasoned.store import Store
 from seasoned.store.interface import DatabaseRow
 from seasoned.store.packed import pack, unpack
 
-# Sessions of a project that count. Older ones would weigh next to nothing.
+# Sessions of a project that are read: the newest eight that did something decide how it is done.
 _MOST_SESSIONS = 1500
 # Sessions in one transaction: other writers must not wait long.
 _AT_ONCE = 40

@@ -60,7 +60,7 @@ MISTAKE_COLUMNS = (
     Column("error", "Error"),
     Column("form", "What fails"),
     *numbers(sessions="Sessions", calls="Calls lost"),
-    Column("said", "What sessions are told"),
+    Column("said", "What sessions see"),
     Column("last", "Last seen", no_wrap=True),
     Column("session", "For example in"),
 )
@@ -300,7 +300,7 @@ def _command(entry: LessonEntry) -> str:
 
 
 def mistake_table(store: Store, lessons: Sequence[LessonEntry]) -> Table:
-    """Errors that came back, each with what sessions are told about it or why they are told nothing."""
+    """Errors that came back, each with what sessions see about it, or why they see nothing."""
     rows = [
         (
             TableCell(one.error),
