@@ -108,8 +108,8 @@ def _rule(rule: ProjectRule, told: Collection[str]) -> LessonEntry:
 
 _NOT_TOLD = {
     "candidate": "said once: accept it, or say it again",
-    "shown": "the instruction files say it, or three others are told",
-    "accepted": "the instruction files say it, or three others are told",
+    "shown": "the instruction files say it, or three others are shown",
+    "accepted": "the instruction files say it, or three others are shown",
     "dropped": "you dropped it",
 }
 

@@ -81,7 +81,7 @@ class LessonLookup(msgspec.Struct, frozen=True):
         """What the user said in earlier sessions and the project's instruction files do not say."""
         if not self.store.rows("rule.of_project", {"project": self.project}):
             return ()
-        # Imported here: in most projects nobody said any.
+        # Imported here: in most projects no one said any.
         from seasoned.lesson.instruction_file import instructions_say
         from seasoned.lesson.rule import rules_of, told_rules
 

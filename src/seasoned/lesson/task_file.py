@@ -84,7 +84,7 @@ class TaskFiles:
             return
         import tomllib  # most commands need no TOML, and hooks are short
 
-        # What is no file is an address, a pattern or a template.
+        # Anything but a file is an address, a pattern or a template.
         content = tomllib.loads(self.text(path) or "?")
         for name, task in (content if is_included else content.get("tasks", {})).items():
             alias = task.get("alias", ()) if isinstance(task, dict) else ()

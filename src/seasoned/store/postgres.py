@@ -30,7 +30,7 @@ def prepare(connection: Connection[Any], place: str) -> None:
         return
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        # Another process may have written them while this one waited for the lock. Only making a table looks anew: the
+        # Another process may have written them while this one waited for the lock. Only making a table looks again: the
         # first look is remembered until the end of this transaction.
         connection.execute(
             "CREATE TABLE IF NOT EXISTS seasoned_migration "
