@@ -29,7 +29,7 @@ def test_where_nobody_sits_up_serves_the_samples_by_a_link_that_only_reads(home:
             path = browser.post(link[0]).headers["location"].rpartition("/")[0]
             sessions = browser.get(httpx2.URL(link[0]).join(f"{path}/sessions?as=json")).json()
             assert sessions["count"] == 41
-            assert "git pull" in browser.get(httpx2.URL(link[0]).join(f"{path}/overview")).text
+            assert "wp deploy" in browser.get(httpx2.URL(link[0]).join(f"{path}/overview")).text
     assert not list(home.rglob("samples.db")), "samples never lie among what is the user's own"
 
 

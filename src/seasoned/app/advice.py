@@ -44,7 +44,7 @@ from seasoned.lesson.advice import (
     make_advice,
 )
 from seasoned.lesson.ask import decide
-from seasoned.lesson.storage import lessons_of
+from seasoned.lesson.storage import lessons_of, refresh
 from seasoned.lesson.tree import contradiction
 from seasoned.project import name_of
 from seasoned.redact import Redactor
@@ -71,7 +71,8 @@ class Gathered(msgspec.Struct, frozen=True):
 
 
 def gather(store: Store, *, project: str | None = None, tell: Tell | None = None) -> Gathered:
-    """Everything that is worth doing in a project, or in all."""
+    """Everything that is worth doing in a project, or in all. What no scan has taken in is taken in first."""
+    refresh(store)
     keys = [one.key for one in list_projects(store, project)]
     found: list[Advice] = []
     follow_ups: list[FollowUp] = []

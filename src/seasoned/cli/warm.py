@@ -154,7 +154,6 @@ def _json_list(path: Path, wanted: str) -> list[Any]:
 @click.option("--error", help="The error message; `-` reads it from standard input.")
 @click.option("--command", help="The shell command that failed, to tell one program's errors from another's.")
 @click.option("--limit", type=click.IntRange(1, 20), default=3, show_default=True, help="Show at most this many.")
-@click.option("--any-age", is_flag=True, help="Also show what last worked more than 180 days ago.")
 @project_option
 @all_option
 @json_option

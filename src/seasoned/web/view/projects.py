@@ -296,7 +296,7 @@ def _examples(store: Store, project: str, *, now: float) -> Table:
 
 
 def _command(entry: LessonEntry) -> str:
-    return entry.form if entry.text.endswith("…") else entry.text
+    return entry.form if not entry.text or entry.text.endswith("…") else entry.text
 
 
 def mistake_table(store: Store, lessons: Sequence[LessonEntry]) -> Table:
