@@ -44,6 +44,7 @@ from seasoned.lesson.advice import (
     make_advice,
 )
 from seasoned.lesson.ask import decide
+from seasoned.lesson.lesson import Lesson
 from seasoned.lesson.storage import lessons_of, refresh
 from seasoned.lesson.tree import contradiction
 from seasoned.project import name_of
@@ -68,6 +69,10 @@ class Gathered(msgspec.Struct, frozen=True):
     agents: dict[str, int]  # the lineages of each agent
     recurring: dict[str, int]  # how many mistakes come back, by project
     use: ShownUse
+    costly: tuple[Lesson, ...] = ()  # the mistakes of several sessions that cost most calls
+
+
+_MOST_COSTLY = 8
 
 
 def gather(store: Store, *, project: str | None = None, tell: Tell | None = None) -> Gathered:
@@ -78,20 +83,24 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
     follow_ups: list[FollowUp] = []
     agents = Counter[str]()
     recurring: dict[str, int] = {}
+    costly: list[Lesson] = []
     applied = applied_advice(store)
     for number, key in enumerate(keys):
         if tell is not None:
             tell(number, len(keys))
         known = lessons_of(store, key)
         agents.update(known.agents)
-        recurring[key] = sum(one.cost.failures > 1 for one in known.repairs())
+        repairs = known.repairs()
+        recurring[key] = sum(one.among > 1 for one in repairs)
+        costly += [one for one in repairs if one.among > 1]
         found += advice_of(known, key)
         if (folder := project_folder(store, key)) is not None:
             found += contradictions(folder, key, known, among=len(known.lineages), agent=known.agent)
         follow_ups += followed(known, key, applied)
     ordered = tuple(sorted(found, key=lambda one: (-one.saves, one.id)))
+    costly = sorted(costly, key=lambda one: -one.cost.calls)[:_MOST_COSTLY]
     use = use_of(store, project=project)
-    return Gathered(ordered, tuple(follow_ups), agents.total(), dict(agents), recurring, use)
+    return Gathered(ordered, tuple(follow_ups), agents.total(), dict(agents), recurring, use, tuple(costly))
 
 
 def main(path: str, project: str | None = None) -> None:

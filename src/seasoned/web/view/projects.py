@@ -86,6 +86,11 @@ class LineCard(msgspec.Struct, frozen=True):
     command: str
     sources: list[TableCell]
 
+    @property
+    def is_told(self) -> bool:
+        """Whether sessions see it, or a person decided about it."""
+        return self.entry.state != "silent" or self.entry.is_pinned
+
 
 class ProjectPage(msgspec.Struct, frozen=True):
     """What the page shows of one project."""
