@@ -169,7 +169,7 @@ def print_recurrences(made: Report) -> None:
         click.echo(f"\nMistakes that come back ({plural(made.recurring_mistakes, 'kind')}):\n")
         for one in mistakes[:_MISTAKES_SHOWN]:
             often = f"{plural(one.failures, 'failure')} in {plural(one.sessions, 'session')}"
-            lost = f"{plural(one.calls, 'call')} lost" + (f", {one.repaired} repaired it so" if one.action else "")
+            lost = f"{plural(one.calls, 'call')} lost" + (f", {one.repaired} repaired it so" if one.repaired else "")
             click.echo(f"  - {printable(one.action or f'{_where(one)}: {one.signature}')} ({often}, {lost})")
     if signals:
         count = plural(made.recurring - made.recurring_mistakes, "kind")
