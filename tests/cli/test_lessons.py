@@ -80,7 +80,7 @@ def test_what_cannot_be_decided_gets_one_sentence(option: str, command: str, cod
 
 
 @needs_git
-def test_lessons_are_shared_as_a_file_that_is_shown_first(
+def test_lessons_are_shared_as_a_file_that_is_shown_before_it_is_written(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop = checkout(tmp_path.resolve() / "shop")
@@ -92,6 +92,8 @@ def test_lessons_are_shared_as_a_file_that_is_shown_first(
     file = shop / ".seasoned" / "lessons.json"
     looked = seasoned("share", "--dry-run").stdout
     assert str(file) in looked and "make test" in looked and not file.exists()
+    asked = answer("share", "--dry-run")
+    assert (asked["is_changed"], asked["is_written"]) == (True, False) and "make test" in asked["diff"]
     seasoned("share", stdin="n\n")
     assert not file.exists()
     done = answer("share", "--yes")
