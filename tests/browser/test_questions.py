@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from seasoned.config import Config
 from tests.browser.test_advice import look_closely
 from tests.browser.walking import Walk
-from tests.web.filled import fill_sessions, store_of
+from tests.web.filled import fill_project, fill_sessions, store_of
 from tests.web.pages import site
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ PROJECT = "/home/mira/waypost"
 
 def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_path: Path) -> None:
     fill_sessions(tmp_path)
+    fill_project(tmp_path, "/home/mira/shop")
     with store_of(tmp_path) as store:
         # The samples are older than a week; as of the day after the last failure, that was yesterday.
         last = store.connection.execute("SELECT max(at) FROM session WHERE failed > 0").fetchone()[0]

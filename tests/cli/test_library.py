@@ -75,6 +75,10 @@ def test_a_conversation_keeps_its_beginning(samples: Path) -> None:
 
 def test_histories_are_replayed(samples: Path) -> None:
     answer = seasoned.backtest([samples], fewest=2)
-    assert {one.project for one in answer.found.projects} == {"/home/mira/waypost", "/home/jonas/src/waypost"}
+    assert {one.project for one in answer.found.projects} == {
+        "/home/mira/waypost",
+        "/home/jonas/src/waypost",
+        "app:hermes",
+    }
     one = seasoned.backtest([samples], project="/home/mira/waypost")
     assert [each.project for each in one.found.projects] == ["/home/mira/waypost"]

@@ -46,6 +46,10 @@ class Mood:
     wait_seconds: float = 0.0
     drops: bool = False
     """It hangs up without a word."""
+    drips: bool = False
+    """It sends headers without an end, a little at a time."""
+    is_endless: bool = False
+    """It sends a body without an end."""
 
 
 def limited(seconds: float) -> Mood:
@@ -267,6 +271,14 @@ def _server(side: OtherSide) -> ThreadingHTTPServer:
                 return
             self.send_response(mood.status)
             self.send_header("content-type", "application/json")
+            while mood.drips and not side.is_closing.wait(0.02):
+                self.flush_headers()
+                self.send_header("x-more", "1")
+            if mood.is_endless:
+                self.end_headers()
+                while not side.is_closing.is_set():
+                    self.wfile.write(b" " * 65_536)
+                return
             self.send_header("content-length", str(len(mood.body)))
             for name, value in mood.headers.items():
                 self.send_header(name, value)

@@ -96,8 +96,10 @@ def test_every_event_is_sent_once_and_signed(receiver: Receiver, scene: Notified
         (Mood(drops=True), "no connection"),
         (Mood(wait_seconds=1.0), "no answer within"),
         (Mood(429, headers={"retry-after": "9"}), "answered 429"),
+        (Mood(drips=True), "no answer within"),
+        (Mood(is_endless=True), "longer than 64 kB"),
     ],
-    ids=["error", "hang-up", "time-out", "too many"],
+    ids=["error", "hang-up", "time-out", "too many", "drips", "endless"],
 )
 def test_a_failed_webhook_is_sent_again_under_the_same_id(
     receiver: Receiver, scene: Notified, mood: Mood, words: str

@@ -14,6 +14,7 @@ from tools.evidence import project, service
 from tools.evidence.page import ABOUT, ModelRuns, below_sentence, evidence_page
 from tools.evidence.study import STUDIES, Learned, StudyArm, design_of, planned_runs, task_set
 
+from seasoned.command.written import written
 from seasoned.config import load
 from seasoned.errors import UsageError
 from seasoned.experiment.analysis.analyse import AnalysisPlan, analyse
@@ -21,6 +22,7 @@ from seasoned.experiment.analysis.contrast import Contrast
 from seasoned.experiment.analysis.task_run import TaskRun
 from seasoned.experiment.run.run_store import keep_design, load_records
 from seasoned.experiment.run.runner import AgentRun, ModelUnreachable, make_runs
+from seasoned.lesson.project_lessons import DEFAULTS
 from seasoned.store import open_store
 from tests.experiment.scripted import Scripted
 
@@ -61,16 +63,20 @@ def test_after_a_change_no_session_is_shown_the_former_way(learned: tuple[Path, 
 
 def test_a_sheet_never_names_a_former_command_and_follows_most_changes(learned: tuple[Path, Learned]) -> None:
     study, (_, one) = STUDIES["projects"], learned
-    right = {"steady": 0, "changed": 0}
+    missed: dict[str, set[str]] = {"steady": set(), "changed": set()}
     for arm in study.arms[1:]:
         assert arm.history is not None
         for task, made in zip(study.tasks(1), _commands(), strict=True):
             text = one.start(study, arm, task).instructions
             former, now = made
             assert f"`{former}`" not in text
-            right[arm.history] += f"`{now}`" in text
-    assert right["steady"] >= 30
-    assert right["changed"] >= 24
+            if f"`{now}`" not in text:
+                missed[arm.history].add(now)
+    # What every agent tries first is said only where sessions first got it wrong: after the change.
+    obvious = {now for now in missed["steady"] if written(now)[0].form in DEFAULTS}
+    assert 0 < len(obvious) <= 11
+    assert len(missed["steady"] - obvious) <= 1
+    assert len(missed["changed"]) <= 4
 
 
 def _commands() -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ import pytest
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.task_run import TaskRun
 from seasoned.experiment.run.design import Material, arms_named, new_design
-from seasoned.experiment.run.run_store import keep_design, load_design, load_records
+from seasoned.experiment.run.run_store import designs, keep_design, load_design, load_records
 from seasoned.experiment.run.runner import (
     AgentRun,
     ModelUnreachable,
@@ -125,6 +125,26 @@ def test_a_design_is_kept_as_it_was_begun(tmp_path: Path) -> None:
             keep_design(store, design, "d2", now=3.0)
         with pytest.raises(NotFound, match="there are trial"):
             load_design(store, "other")
+
+
+def test_what_earlier_versions_stored_is_listed_and_left_out_where_its_check_broke(tmp_path: Path) -> None:
+    file = write_tasks(tmp_path, many_tasks(3))
+    units = _units(file, "cold,rule")
+    make_runs(tmp_path / "s.db", units, Scripted(knows_by_example))
+    with open_store(tmp_path / "s.db") as store:
+        design = new_design(name="trial", tasks="plain", arms=["cold", "rule"])
+        keep_design(store, msgspec.structs.replace(design, part="former"), "d1", now=1.0)
+        with store.write():
+            store.connection.execute(
+                "UPDATE run SET document = json_set(document, '$.check', 'broken')"
+                " WHERE ended_at IS NOT NULL AND arm = 'cold' AND task = ?",
+                (units[0].task.id,),
+            )
+        found = load_records(store, "trial")
+        assert {(one.arm, one.task) for one in found} == {
+            (arm, task.id) for arm in ("cold", "rule") for task in (units[1].task, units[2].task)
+        }, "a task is left out in every arm"
+        assert [one.part for one, _ in designs(store)] == ["former"] == [load_design(store, "trial").part]
 
 
 def _slow(play: AgentRun) -> list[tuple[str, dict[str, object]]]:

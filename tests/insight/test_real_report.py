@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from seasoned.app.stores import scan_into_store
+from seasoned.command.tool import same_tool
 from seasoned.config import load
 from seasoned.insight.profile import profile
 from seasoned.insight.report import Report, report
@@ -140,7 +141,7 @@ def test_recurring_errors_are_failed_calls_of_several_lineages(both: tuple[Repor
     failed = [row for row in rows if row["counts_as"] == "failed"]
     assert sum(one.failures for one in made.recurrences) <= len(failed)
     for one in made.recurrences:
-        of_tool = [row for row in failed if row["tool"] == one.tool]
+        of_tool = [row for row in failed if same_tool(row["tool"]) == one.tool]
         assert 2 <= one.sessions <= len({row["root_id"] or row["session_id"] for row in of_tool})
         assert one.sessions <= one.failures <= len(of_tool)
         assert 0 <= one.repaired <= one.failures

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.web.display import project_link
-from tests.web.filled import SAMPLES, fill_project, fill_sessions, store_of
+from tests.web.filled import fill_project, fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site
 
 PATIENCE_SECONDS = 60.0
@@ -78,19 +78,21 @@ def test_the_overview_says_first_what_to_do(filled: Site) -> None:
     assert "Connect Claude Code" in text
     assert text.count('<li class="card"') <= 5
     assert "6 sessions, 6 calls lost" in text
+    assert "What sessions are told" in text and "Test: <code>make test</code> works here (6 sessions, last " in text
 
 
 def test_a_step_is_shown_applied_followed_up_and_undone(filled: Site, shop: Path) -> None:
     before = (shop / "CLAUDE.md").read_bytes()
     with filled.visitor() as alice:
-        name = advice_of(look(alice, "overview", 'class="cards"'), "without <code>rtk</code>")
+        name = advice_of(look(alice, "overview", 'class="cards"'), "instead of <code>rtk make test</code>")
         page = look(alice, f"advice/{name}")
-        assert '<span class="came">+- Run `make test` without `rtk`.' in page
+        assert '<span class="came">+- Run `make test` instead of `rtk make test`.' in page
         assert str(shop / "CLAUDE.md") in page
         assert (shop / "CLAUDE.md").read_bytes() == before, "looking changes nothing"
         assert press(alice, f"advice/{name}", f"advice/{name}/apply") == f"advice/{name}"
         assert (shop / "CLAUDE.md").read_bytes() == (
-            b"# Shop\r\n\r\nBuild with care.\r\n\r\n## Learned from sessions\r\n\r\n- Run `make test` without `rtk`."
+            b"# Shop\r\n\r\nBuild with care.\r\n\r\n## Learned from sessions\r\n\r\n"
+            b"- Run `make test` instead of `rtk make test`."
         )
         assert "Too early to tell" in look(alice, f"advice/{name}")
         assert f'id="advice-{name}"' not in look(alice, "overview", "Nothing to advise")
@@ -111,14 +113,14 @@ def test_the_page_of_a_project_holds_everything_about_it(filled: Site, shop: Pat
             assert words in text, words
         chosen = alice.client.get(f"{alice.path}/overview", params={"project": str(shop)})
         assert chosen.headers["location"].endswith(project_link(str(shop)))
-        assert "without <code>rtk</code>" in look(alice, f"advice?project={shop}", 'class="cards"')
+        assert "instead of <code>rtk make test</code>" in look(alice, f"advice?project={shop}", 'class="cards"')
 
 
 def test_samples_and_an_empty_home_offer_nothing_to_change(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "samples").mkdir()
     fill_sessions(tmp_path / "samples")
-    assert SAMPLES.is_dir()
+    fill_project(tmp_path / "samples", "/home/mira/shop")
     with store_of(tmp_path / "samples") as store:
         path = Path(store.path or "")
     with site(tmp_path / "own", samples=path) as found, found.visitor() as alice:

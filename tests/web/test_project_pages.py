@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from seasoned.app.lessons import sheet_view
+from seasoned.app.lessons import lesson_view
 from seasoned.store.project import merge_projects
 from tests.web.filled import HOSTILE_FOLDER, SECRET, fill_project, fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site
@@ -56,19 +56,19 @@ def states(visitor: Visitor, key: Path | str) -> dict[str, str]:
 def test_a_project_shows_its_sheet_as_a_session_sees_it_with_its_evidence(filled: Site, shop: Path) -> None:
     with filled.visitor() as alice:
         # The Makefile has no target for the linter: the line is held back, and the page says why.
-        assert states(alice, shop) == {"make test": "shown", "make lint": "contradicted"}
+        assert states(alice, shop) == {"make test": "shown", "make lint": "silent"}
         text = look(alice, page_of(shop)).text
         with store_of(filled.serving.home) as store:
-            sheet = sheet_view(store, str(shop), shop).text
+            sheet = lesson_view(store, str(shop), shop).text
         shown = re.search(r'<pre class="arguments"[^>]*>(.*?)</pre>', text, re.DOTALL)
         assert shown is not None and shown[1] == sheet
         assert "Makefile has no target &#39;lint&#39;" in text
         assert len(set(re.findall(r"sessions/claude-code:\d{8}-2222[\w-]+", text))) >= 5
-        rows = look(alice, f"{page_of(shop)}?as=json&table=hints").json()["rows"]
-        assert rows[0]["place"] == "before" and rows[0]["form"] == "rtk make test"
-        assert rows[0]["text"].startswith("Test: `make test` works here (10 sessions")
-        mistakes = look(alice, f"{page_of(shop)}?as=json&table=mistakes").json()["rows"]
-        assert all(row["sessions"] <= 10 for row in mistakes)
+        assert "10 of 10 sessions that did this" in text
+        (mistake,) = look(alice, f"{page_of(shop)}?as=json&table=mistakes").json()["rows"]
+        assert (mistake["form"], mistake["error"]) == ("rtk make test", "unknown command: make")
+        assert (mistake["sessions"], mistake["calls"]) == (10, 10)
+        assert mistake["said"].startswith("Test: `make test` works here (8 sessions, last ")
 
 
 def test_a_line_is_pinned_dropped_and_undone_by_a_reader_too(filled: Site, shop: Path) -> None:
@@ -88,7 +88,11 @@ def test_a_line_is_pinned_dropped_and_undone_by_a_reader_too(filled: Site, shop:
         assert states(reader, shop)["make test"] == "shown"
     with filled.visitor() as alice:
         assert choose(alice, shop, "pin", "make docs").status_code == 303
-        assert states(alice, shop)["make docs"] == "contradicted"
+        assert states(alice, shop)["make docs"] == "silent"
+        # What a person pinned is not hidden among the silent ones, and can be undone.
+        told, _, silent = look(alice, page_of(shop)).text.partition("<summary>1 silent line</summary>")
+        card = told.partition("<code>make docs</code>")[2].partition("</li>")[0]
+        assert ">Undo<" in card and ">Pin<" not in card and "<code>make lint</code>" in silent
         assert choose(alice, shop, "undo", "make docs").status_code == 303
         assert "make docs" not in states(alice, shop)
 
@@ -146,6 +150,6 @@ def test_a_merged_project_is_found_by_its_old_key_and_knows_both(tmp_path: Path)
         merge_projects(store, "/home/mira/old", "/home/mira/new", now=1.0)
     with site(tmp_path) as found, found.visitor() as alice:
         # What the merge left to do is done beside the page, which a file waits for.
-        look(alice, f"{page_of('/home/mira/old')}?as=json&table=hints").raise_for_status()
+        look(alice, f"{page_of('/home/mira/old')}?as=json&table=mistakes").raise_for_status()
         assert states(alice, "/home/mira/old") == {"make test": "shown", "make lint": "shown"}
-        assert "6 conversations known" in look(alice, page_of("/home/mira/old")).text
+        assert "6 of 6 sessions that did this" in look(alice, page_of("/home/mira/old")).text

@@ -44,7 +44,8 @@ from seasoned.lesson.advice import (
     make_advice,
 )
 from seasoned.lesson.ask import decide
-from seasoned.lesson.storage import lessons_of
+from seasoned.lesson.lesson import Lesson
+from seasoned.lesson.storage import lessons_of, refresh
 from seasoned.lesson.tree import contradiction
 from seasoned.project import name_of
 from seasoned.redact import Redactor
@@ -68,22 +69,30 @@ class Gathered(msgspec.Struct, frozen=True):
     agents: dict[str, int]  # the lineages of each agent
     recurring: dict[str, int]  # how many mistakes come back, by project
     use: ShownUse
+    costly: tuple[Lesson, ...] = ()  # the mistakes of several sessions that cost most calls
+
+
+_MOST_COSTLY = 8
 
 
 def gather(store: Store, *, project: str | None = None, tell: Tell | None = None) -> Gathered:
-    """Everything that is worth doing in a project, or in all."""
+    """Everything that is worth doing in a project, or in all. What no scan has taken in is taken in first."""
+    refresh(store)
     keys = [one.key for one in list_projects(store, project)]
     found: list[Advice] = []
     follow_ups: list[FollowUp] = []
     agents = Counter[str]()
     recurring: dict[str, int] = {}
+    costly: list[Lesson] = []
     applied = applied_advice(store)
     for number, key in enumerate(keys):
         if tell is not None:
             tell(number, len(keys))
         known = lessons_of(store, key)
         agents.update(known.agents)
-        recurring[key] = sum(one.cost.failures > 1 for one in known.repairs())
+        repairs = [one for one in known.repairs() if one.among > 1]
+        recurring[key] = len(repairs)
+        costly += repairs
         folder = project_folder(store, key)
         among = len(known.lineages)
         wrong = [] if folder is None else list(contradictions(folder, key, known, among=among, agent=known.agent))
@@ -91,8 +100,9 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
         found += advice_of(known, key, corrected={one.subject.rpartition("\n")[2] for one in wrong})
         follow_ups += followed(known, key, applied)
     ordered = tuple(sorted(found, key=lambda one: (-one.saves, one.id)))
+    costly = sorted(costly, key=lambda one: -one.cost.calls)[:_MOST_COSTLY]
     use = use_of(store, project=project)
-    return Gathered(ordered, tuple(follow_ups), agents.total(), dict(agents), recurring, use)
+    return Gathered(ordered, tuple(follow_ups), agents.total(), dict(agents), recurring, use, tuple(costly))
 
 
 def main(path: str, project: str | None = None) -> None:

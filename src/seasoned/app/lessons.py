@@ -43,6 +43,7 @@ class LessonEntry(msgspec.Struct, frozen=True):
     error: str = ""  # of a repair: what failed; people see it, sessions never
     form: str = ""
     calls_lost: int = 0
+    is_pinned: bool = False  # also where it cannot be shown
 
 
 class LessonView(msgspec.Struct, frozen=True):
@@ -139,6 +140,7 @@ def _command(line: Lesson, lookup: LessonLookup, choices: Mapping[str, DatabaseR
         line.last or None,
         line.sessions,
         form=line.key,
+        is_pinned=choice is not None and choice["choice"] == "pin",
     )
 
 

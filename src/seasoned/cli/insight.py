@@ -168,7 +168,9 @@ def print_recurrences(made: Report) -> None:
     if mistakes:
         click.echo(f"\nMistakes that come back ({plural(made.recurring_mistakes, 'kind')}):\n")
         for one in mistakes[:_MISTAKES_SHOWN]:
-            click.echo(f"  - {printable(one.action or f'{_where(one)}: {one.signature}')}")
+            often = f"{plural(one.failures, 'failure')} in {plural(one.sessions, 'session')}"
+            lost = f"{plural(one.calls, 'call')} lost" + (f", {one.repaired} repaired it so" if one.repaired else "")
+            click.echo(f"  - {printable(one.action or f'{_where(one)}: {one.signature}')} ({often}, {lost})")
     if signals:
         count = plural(made.recurring - made.recurring_mistakes, "kind")
         click.echo(f"\nWhat tests, checks and builds report most often ({count}):\n")

@@ -189,16 +189,18 @@ def share(dry_run: bool, yes: bool, as_json: bool) -> None:
     with own_store(config) as store:
         key, _ = _project(store, None)
         change = shared_file(config, store, key, Path.cwd())
-    answer = {"project": key, "path": str(change.path), "is_changed": change.before != change.after}
-    if change.before != change.after and not (as_json and yes):
+    is_changed = change.before != change.after
+    answer = {"project": key, "path": str(change.path), "is_changed": is_changed, "is_written": False}
+    answer["diff"] = preview(change) if is_changed else ""
+    if is_changed and not as_json:
         show_plan(ConnectPlan("share", (change,)), undo=False)
-    if change.before != change.after and not dry_run and agrees("Write this file?", yes=yes, as_json=as_json):
+    if is_changed and not dry_run and agrees("Write this file?", yes=yes, as_json=as_json):
         change.path.parent.mkdir(exist_ok=True)
         write_atomic(change.path, change.after or b"", unfinished=change.path.parent / ".lessons.unfinished")
         answer["is_written"] = True
     if as_json:
         print_json("share", answer)
-    elif change.before == change.after:
+    elif not is_changed:
         click.echo("The file says the same already. Nothing to change.")
 
 

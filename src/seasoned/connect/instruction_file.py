@@ -29,6 +29,8 @@ FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 _OWN_FILE = {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md"}
 _IMPORTS_AGENTS = LazyRegex(r"(?m)^@(?:\./)?AGENTS\.md\s*$")
 _QUOTED = LazyRegex(r"(?ms)^[ \t]*```(?:sh|bash|shell|console|zsh)?[ \t]*\n(.*?)^[ \t]*```|`([^`\n]{3,160})`")
+# "Run `make test` instead of `rtk make test`": what we write ourselves must not be found fault with.
+_ADVISED_AGAINST = LazyRegex(r"(?i)\b(?:instead of|rather than|not|never|avoid|without|don['’]t)(?: \w+){0,2}:? \Z")
 _MOST_CHARS = 200_000
 _FOLDERS = 12
 
@@ -162,7 +164,10 @@ def contradictions(folder: Path, project: str, known: ProjectLessons, *, among: 
 
 
 def _commands(text: str) -> Iterator[str]:
+    """The commands that a file tells agents to run."""
     for found in _QUOTED.compiled.finditer(text):
+        if _ADVISED_AGAINST.compiled.search(text, max(0, found.start() - 60), found.start()):
+            continue
         lines = found[1].splitlines() if found[1] is not None else [found[2]]
         for line in lines:
             command = line.strip().removeprefix("$ ").partition(" #")[0].strip()

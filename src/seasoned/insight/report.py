@@ -18,7 +18,7 @@ from seasoned.insight.compression import PooledCheck, chains, check_many
 from seasoned.insight.trials import Figure, TrialColumns, Trials
 from seasoned.lesson.advice import line_of
 from seasoned.lesson.evidence import evidence_of
-from seasoned.lesson.lesson import Lesson
+from seasoned.lesson.lesson import Lesson, hint_text
 from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.outcome.track import Track, compressed, tracks
@@ -190,6 +190,8 @@ def _recurrences(found: Iterable[ProjectLessons]) -> list[Recurrence]:
 def _recurrence(lesson: Lesson, kind: Literal["mistake", "signal"]) -> Recurrence:
     failed = lesson.failed
     assert failed is not None
+    is_told = kind == "mistake" and not lesson.silent
+    is_repaired = not lesson.silent and (lesson.way is None or lesson.way.kind != "expect")
     return Recurrence(
         failed.tool,
         failed.form or None,
@@ -197,11 +199,11 @@ def _recurrence(lesson: Lesson, kind: Literal["mistake", "signal"]) -> Recurrenc
         lesson.cost.failures,
         lesson.among,
         lesson.last or None,
-        lesson.lineages if not lesson.silent else 0,
+        lesson.lineages if is_repaired else 0,
         lesson.cost.calls,
         lesson.sessions,
         kind,
-        (line_of(lesson) or None) if kind == "mistake" and not lesson.silent else None,
+        line_of(lesson) or hint_text(lesson) if is_told else None,
     )
 
 

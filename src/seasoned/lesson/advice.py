@@ -199,7 +199,10 @@ _OVER_AFTER = 25
 
 def advice_of(known: ProjectLessons, project: str, *, corrected: Collection[str] = ()) -> list[Advice]:
     """What the lessons of a project are worth doing something about; `corrected` are forms that files are rid of."""
-    return [*_of_repairs(known, project, corrected), *_of_commands(known, project)]
+    repairs = list(_of_repairs(known, project, corrected))
+    # One step for one lesson: a line about the mistake says the command too.
+    said = {piece for one in repairs for piece in one.step.text.split("`")[1:2]}
+    return [*repairs, *[one for one in _of_commands(known, project) if one.step.text not in said]]
 
 
 def followed(known: ProjectLessons, project: str, applied: Iterable[AppliedAdvice]) -> list[FollowUp]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 import re
+import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
+from threading import Event, Timer
 from typing import Any
 
 import httpx2
@@ -17,6 +20,7 @@ from seasoned.errors import CannotDo
 # A channel has one thread: while a receiver hangs, the channel's other messages wait.
 CONNECT_SECONDS = 3.0
 ANSWER_SECONDS = 10.0
+_MOST_BYTES = 65_536
 _MOST_WORDS = 200
 # Telegram's addresses contain the bot's token.
 _BOT = re.compile(r"/bot[^/\s]+")
@@ -49,7 +53,9 @@ def open_client(*, connect_seconds: float = CONNECT_SECONDS, answer_seconds: flo
     # It logs every address at a lower level, and Telegram's contain the token.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     timeout = httpx2.Timeout(answer_seconds, connect=connect_seconds)
-    return httpx2.Client(timeout=timeout, follow_redirects=False, verify=_trust())
+    # Every call has a connection of its own, which `_cut_after` knows from its beginning.
+    limits = httpx2.Limits(max_keepalive_connections=0)
+    return httpx2.Client(timeout=timeout, follow_redirects=False, verify=_trust(), limits=limits)
 
 
 def call(
@@ -63,20 +69,26 @@ def call(
     hide: str = "",
 ) -> dict[str, Any]:
     """Send; the JSON object of the answer, empty if it is none. NotSent if none came, or not a success."""
-    seconds = client.timeout.read if answer_seconds is None else answer_seconds
+    seconds = answer_seconds or client.timeout.read or ANSWER_SECONDS
     timeout = httpx2.Timeout(seconds, connect=client.timeout.connect)
-    given = {"content-type": "application/json", **(headers or {})}
+    given = {"content-type": "application/json", "accept-encoding": "identity", **(headers or {})}
+    with _cut_after(seconds) as (is_cut, trace):
+        try:
+            with client.stream(
+                method, url, content=body, headers=given, timeout=timeout, extensions={"trace": trace}
+            ) as reply:
+                content = _read(reply)
+        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError, ValueError) as error:
+            if is_cut.is_set() or isinstance(error, httpx2.TimeoutException):
+                raise NotSent(
+                    f"no answer within {seconds:g} s ({type(error).__name__}); it will be retried."
+                ) from error
+            # The client's message can contain the whole address.
+            raise NotSent(
+                f"no connection ({type(error).__name__}: {_without(str(error), hide)}); check the address."
+            ) from None
     try:
-        reply = client.request(method, url, content=body, headers=given, timeout=timeout)
-    except httpx2.TimeoutException as error:
-        raise NotSent(f"no answer within {seconds:g} s ({type(error).__name__}); it will be retried.") from error
-    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError, ValueError) as error:
-        # The client's message can contain the whole address.
-        raise NotSent(
-            f"no connection ({type(error).__name__}: {_without(str(error), hide)}); check the address."
-        ) from None
-    try:
-        answer = msgspec.json.decode(reply.content, type=dict[str, Any])
+        answer = msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
         answer = {}
     if reply.is_success:
@@ -84,12 +96,50 @@ def call(
     status = reply.status_code
     if reply.is_redirect:
         raise NotSent("the receiver redirects, which is not followed; set its final address.", status=status)
-    words = str(answer.get("description") or answer.get("message") or reply.text)
+    words = str(answer.get("description") or answer.get("message") or content.decode(errors="replace"))
     raise NotSent(
         f"the receiver answered {status}: {_without(words, hide)[:_MOST_WORDS]!r}.",
         status=status,
         wait_seconds=_wait_seconds(answer, reply),
     )
+
+
+@contextmanager
+def _cut_after(seconds: float) -> Iterator[tuple[Event, Callable[[str, Mapping[str, Any]], None]]]:
+    """Cuts the connection when its time is up. The client's own limits begin anew with every byte that comes."""
+    is_cut = Event()
+    streams: list[Any] = []
+
+    def trace(event: str, info: Mapping[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            streams.append(info["return_value"])
+
+    def cut() -> None:
+        is_cut.set()
+        for stream in streams[-1:]:
+            with suppress(OSError):
+                # Not the method of a TLS socket, which is not made for two threads.
+                socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
+
+    timer = Timer(seconds, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield is_cut, trace
+    finally:
+        timer.cancel()
+
+
+def _read(reply: httpx2.Response) -> bytes:
+    """What was answered, as it came: compressed, it could be of any size."""
+    content = b""
+    for piece in reply.iter_raw():
+        content += piece
+        if len(content) > _MOST_BYTES:
+            raise NotSent(
+                f"the answer is longer than {_MOST_BYTES // 1024} kB; check the address.", status=reply.status_code
+            )
+    return content
 
 
 def _wait_seconds(answer: dict[str, Any], reply: httpx2.Response) -> float:

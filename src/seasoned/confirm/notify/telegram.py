@@ -166,7 +166,13 @@ class Poller:
 
     def poll(self, book: Book, chat: Telegram) -> int:
         """One long poll; returns the number of updates."""
-        payload = {"offset": self._offset, "timeout": self._poll_seconds, "allowed_updates": ["callback_query"]}
+        payload = {
+            "offset": self._offset,
+            # A press comes with its message, which can take 30 kB, and an answer is read up to 64 kB.
+            "limit": 2,
+            "timeout": self._poll_seconds,
+            "allowed_updates": ["callback_query"],
+        }
         found = chat.ask("getUpdates", payload, answer_seconds=self._poll_seconds + 5.0).get("result")
         updates = found if isinstance(found, list) else []
         for update in updates:

@@ -177,7 +177,7 @@ class Design(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     tasks: str  # A set by its name, a file or a folder
     plan: AnalysisPlan
-    part: Part = "confirmation"
+    part: str = "confirmation"  # a part of the tasks; earlier versions stored others
     arms: tuple[str, ...] = ARMS
     repeats: int = 1
     registration: Registration | None = None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import msgspec
 
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis, analyse
-from seasoned.experiment.analysis.task_run import TaskRun
+from seasoned.experiment.analysis.task_run import Check, TaskRun
 from seasoned.experiment.run.design import Design
 from seasoned.session import SessionRef
 from seasoned.store import Store
@@ -91,9 +93,31 @@ def save(store: Store, record: TaskRun) -> bool:
     return changed > 0
 
 
+class _CheckedRun(msgspec.Struct, frozen=True):
+    """What every version stored of a run."""
+
+    model: str
+    task: str
+    check: str
+    task_set: str = ""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.model, self.task_set, self.task
+
+
+_checked = msgspec.json.Decoder(_CheckedRun).decode
+
+
 def load_records(store: Store, experiment: str) -> list[TaskRun]:
-    """The finished runs of an experiment."""
-    return [_record(row["document"]) for row in store.rows("run.of_experiment", {"experiment": experiment})]
+    """The finished runs of an experiment.
+
+    Earlier versions also stored runs whose check broke: their tasks are left out in every arm.
+    """
+    documents = [row["document"] for row in store.rows("run.of_experiment", {"experiment": experiment})]
+    checked = [_checked(one) for one in documents]
+    broken = {one.place for one in checked if one.check not in get_args(Check)}
+    return [_record(text) for text, one in zip(documents, checked, strict=True) if one.place not in broken]
 
 
 def analyses(store: Store, name: str, *, model: str | None = None) -> list[Analysis]:

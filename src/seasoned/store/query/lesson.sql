@@ -128,6 +128,3 @@ FROM session CROSS JOIN call ON call.session_id = session.id
 WHERE session.project = :project AND call.tool = :tool AND call.counts_as = 'ok' AND call.copy_of IS NULL
     AND NOT call.corrected AND NOT call.is_foreign
 ORDER BY session.at DESC, call.position DESC LIMIT :limit;
-
--- name: everywhere
-SELECT project, content FROM lesson WHERE topic = 'repair';

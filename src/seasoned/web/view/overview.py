@@ -20,7 +20,6 @@ from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_be
 from seasoned.insight.report import revision
 from seasoned.insight.trials import DaySums, Figure, over_time
 from seasoned.lesson.advice import MOST
-from seasoned.lesson.lesson import Lesson
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import ProjectRow, list_projects
 from seasoned.text import dollars, plural
@@ -42,16 +41,7 @@ from seasoned.web.view.sessions import day_start, newest_sessions
 
 PAGE = Page("Overview", "overview")
 router = page_router()
-_MISTAKES = 8
 _PROJECTS = 6
-# Among how many failures of an error its repair is searched: the page must stay quick.
-
-
-class OverviewSums(msgspec.Struct, frozen=True):
-    """What is summed over all calls, which takes longer the more there are."""
-
-    days: Sequence[DatabaseRow]
-    mistakes: Table
 
 
 @router.get("/overview")
@@ -64,21 +54,21 @@ async def show(request: Request, here: Here) -> Response:
     service = service_of(request)
     histories = histories_of(request)
     now = await histories.read(revision)
-    look: CacheLookup[OverviewSums] = await look_up_project(
+    look: CacheLookup[Sequence[DatabaseRow]] = await look_up_project(
         request, "overview", "Summing up the sessions", now, None, _sums, is_needed=True
     )
-    sums = look.value
-    assert sums is not None  # the page waits for it
+    days = look.value
+    assert days is not None  # the page waits for it
     found = await advice_for(request)
 
     def ask(store: Store) -> dict[str, Any]:
         counts = _changes(store)
         return {
-            "figures": _figures(sums.days, store.row("usage.known")),
+            "figures": _figures(days, store.row("usage.known")),
             "did": [*_did(store, counts.get("kept", 0)), *_used(found)],
             "tables": (
                 _projects(list_projects(store)[:_PROJECTS], found),
-                sums.mistakes,
+                _mistakes(store, found),
                 newest_sessions(store),
             ),
             "learned": counts.get("staged", 0),
@@ -89,8 +79,8 @@ async def show(request: Request, here: Here) -> Response:
         request,
         here,
         "overview.html",
-        plots=(_plot(over_time(sums.days)),),
-        is_empty=not sums.days,
+        plots=(_plot(over_time(days)),),
+        is_empty=not days,
         found=found,
         most=MOST,
         is_connected=any(is_connected(agent, home=service.config.home) for agent in AGENTS),
@@ -105,9 +95,10 @@ async def show(request: Request, here: Here) -> Response:
     )
 
 
-def _sums(histories: HistoryStore, _: TellProgress, __: str | None) -> OverviewSums:
+def _sums(histories: HistoryStore, _: TellProgress, __: str | None) -> Sequence[DatabaseRow]:
+    """What is summed over all calls, which takes longer the more there are."""
     with histories.open() as store:
-        return OverviewSums(store.rows("page.days"), _mistakes(store))
+        return store.rows("page.days")
 
 
 def _changes(store: Store) -> dict[str, int]:
@@ -223,8 +214,7 @@ def _plot(figures: tuple[Figure, ...]) -> Plot:
     )
 
 
-def _mistakes(store: Store) -> Table:
+def _mistakes(store: Store, found: FoundAdvice) -> Table:
     """The errors of all projects that cost most calls."""
-    repairs = [msgspec.json.decode(row["content"], type=Lesson) for row in store.rows("lesson.everywhere")]
-    costly = sorted((one for one in repairs if one.among > 1), key=lambda one: -one.cost.calls)[:_MISTAKES]
+    costly = () if found.gathered is None else found.gathered.costly
     return mistake_table(store, [repair_entry(one) for one in costly])

@@ -86,6 +86,11 @@ class LineCard(msgspec.Struct, frozen=True):
     command: str
     sources: list[TableCell]
 
+    @property
+    def is_told(self) -> bool:
+        """Whether sessions see it, or a person decided about it."""
+        return self.entry.state != "silent" or self.entry.is_pinned
+
 
 class ProjectPage(msgspec.Struct, frozen=True):
     """What the page shows of one project."""
@@ -296,7 +301,7 @@ def _examples(store: Store, project: str, *, now: float) -> Table:
 
 
 def _command(entry: LessonEntry) -> str:
-    return entry.form if entry.text.endswith("…") else entry.text
+    return entry.form if not entry.text or entry.text.endswith("…") else entry.text
 
 
 def mistake_table(store: Store, lessons: Sequence[LessonEntry]) -> Table:
