@@ -43,12 +43,12 @@ class Codex(Connected):
     agent = "codex"
     variables = {"FAKE_KEY": "dummy"}  # noqa: RUF012
 
-    def ask(self, *words: str, trusted: bool = True) -> list[object]:
+    def ask(self, *words: str, trusted: bool = True, folder: Path | None = None) -> list[object]:
         trust = ["--dangerously-bypass-hook-trust"] if trusted else []
         if (self.home / ".codex" / "AGENTS.md").exists():
             # It takes longer to start than all the rest together.
             trust += ["-c", "mcp_servers.seasoned.enabled=false"]
-        place = ["-s", "danger-full-access", "-C", str(self.work), "--skip-git-repo-check"]
+        place = ["-s", "danger-full-access", "-C", str(folder or self.work), "--skip-git-repo-check"]
         return [codex(), "exec", "--json", *place, *trust, *words]
 
 

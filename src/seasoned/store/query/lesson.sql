@@ -126,7 +126,7 @@ DELETE FROM waiting WHERE work = 'lesson' AND session_id = ?;
 SELECT call.arguments, call.time, session.agent || ':' || session.native_id AS session
 FROM session CROSS JOIN call ON call.session_id = session.id
 WHERE session.project = :project AND call.tool = :tool AND call.counts_as = 'ok' AND call.copy_of IS NULL
-    AND NOT call.is_corrected AND NOT call.is_foreign
+    AND NOT call.corrected AND NOT call.is_foreign
 ORDER BY session.at DESC, call.position DESC LIMIT :limit;
 
 -- name: everywhere
