@@ -29,6 +29,8 @@ def programs(home: Path) -> dict[str, str]:
     for name, said, status in (("npm", MISSING, 1), ("pnpm", PASSED, 0)):
         (folder / name).write_text(f"#!/bin/sh\necho '{said}'\nexit {status}\n")
         (folder / name).chmod(0o755)
+    # Login shells make their own path.
+    (home / ".profile").write_text(f'PATH="{folder}:$PATH"\n')
     return {"PATH": f"{folder}:{os.environ['PATH']}"}
 
 
@@ -60,7 +62,9 @@ def write_codex(home: Path, folder: Path, sessions: Sequence[Session]) -> None:
         for at, (command, said) in enumerate(ran):
             call = f"call_{folder.name}{days}x{at}"
             file.call(call, cmd=command).output(call, f"Process exited with code 0\nOutput:\n{said}\n")
-        path = home / ".codex" / "sessions" / _day(days).replace("-", "/") / f"rollout-{_day(days)}T09-00-00-{name}.jsonl"
+        path = (
+            home / ".codex" / "sessions" / _day(days).replace("-", "/") / f"rollout-{_day(days)}T09-00-00-{name}.jsonl"
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(_moved(file.says("Done.").lines, b"2026-04-02", days, folder))
 

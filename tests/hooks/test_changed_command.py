@@ -23,6 +23,7 @@ from tests.hooks.changed_command import (
     write_claude_code,
     write_codex,
 )
+from tests.hooks.agents import Qwen, told
 from tests.hooks.connected import Connected, block_of, shown, texts
 from tests.hooks.test_real_claude_code import ClaudeCode, bash
 from tests.hooks.test_real_codex import SETTINGS, Codex, shell
@@ -89,3 +90,18 @@ def test_codex_is_told_the_new_command_at_its_start_and_at_the_call_behind_a_pip
     asked = sessions_of_today(place, write_codex, place.ask, shell(PIPED))
     check_the_new_command_is_there_at_the_start(asked)
     check_the_new_command_is_there_at_the_call(asked, test_real_codex.said_after)
+
+
+def test_qwen_is_told_the_new_command_after_the_call_behind_a_pipe(home: Path) -> None:
+    """It says what a shell printed, and not that it failed."""
+    place = Qwen(home)
+    place.prepare(home)
+    place.variables = {**place.variables, **programs(home)}  # type: ignore[misc]
+    place.work = checkout(home / "depot")
+    write_claude_code(home, place.work, HISTORIES["depot"])
+    place.seasoned("scan")
+    place.seasoned("connect", place.agent, "--yes")
+    _, asked, _ = place.run([place.shell(PIPED), {"text": "It is fine."}], place.ask("Look at the depot."))
+    _, after = [line for line in asked if "Look at the depot." in line["text"]]
+    assert MISSING in after["text"].replace("\\", "")
+    assert told(after).count(f"[seasoned] Test: `{NEW}` works here (1 session") == 1

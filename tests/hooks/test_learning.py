@@ -335,8 +335,6 @@ def learned(config: Config) -> dict[str, list[tuple[Any, ...]]]:
     asked = {
         "evidence": "SELECT native_id, evidence.project, content FROM evidence JOIN session ON session.id = session_id",
         "lessons": "SELECT * FROM lesson",
-        "failures": "SELECT native_id, said, how FROM attempt JOIN session ON session.id = session_id"
-        " WHERE said IS NOT NULL",
         "sessions": "SELECT native_id, learned_ended FROM session WHERE learned_at IS NOT NULL",
         "tools": "SELECT native_id, tool, session_tool.calls FROM session_tool JOIN session ON session.id = session_id",
         "waiting": "SELECT work, count(*) FROM waiting GROUP BY work",
