@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hooks import test_real_claude_code, test_real_codex
+from tests.hooks.agents import Qwen, told
 from tests.hooks.changed_command import (
     BEFORE,
     MISSING,
@@ -23,7 +24,6 @@ from tests.hooks.changed_command import (
     write_claude_code,
     write_codex,
 )
-from tests.hooks.agents import Qwen, told
 from tests.hooks.connected import Connected, block_of, shown, texts
 from tests.hooks.test_real_claude_code import ClaudeCode, bash
 from tests.hooks.test_real_codex import SETTINGS, Codex, shell
