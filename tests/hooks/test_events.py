@@ -272,8 +272,8 @@ def test_a_known_failure_brings_the_repair_that_worked_and_an_unknown_one_nothin
 
 def test_a_failure_behind_a_pipe_brings_its_repair_and_a_success_that_quotes_it_brings_nothing(warm: Config) -> None:
     printed = {"tool_response": {"stdout": f"{ERROR}\n", "stderr": "", "interrupted": False}}
-    for command in ("cat notes.txt", f"{WRONG} --help | tail -5", "grep -r week docs | head"):
-        assert context("claude-code", "PostToolUse", tool_input={"command": command}, **printed) is None
+    for other in ("cat notes.txt", f"{WRONG} --help | tail -5", "grep -r week docs | head"):
+        assert context("claude-code", "PostToolUse", tool_input={"command": other}, **printed) is None
     piped = {"tool_input": {"command": f"{WRONG} 2>&1 | tail -5"}, "cwd": FOLDER}
     assert context("claude-code", "PostToolUse", **piped, tool_response={"stdout": "3 parcels", "stderr": ""}) is None
     said = context("claude-code", "PostToolUse", **piped, **printed)
