@@ -54,9 +54,9 @@ def place_of(entry: EntryPoint, project: str) -> dict[str, str]:
     return {"application": project} if entry.agent == "gateway" else {"folder": str(_folder(project))}
 
 
-def _folder(project: str | None) -> Path:
-    """Where a session works; the home folder belongs to no project."""
-    folder = Path.home() if project is None else Path.home() / project
+def _folder(project: str) -> Path:
+    """Where a session works."""
+    folder = Path.home() / project
     folder.mkdir(exist_ok=True)
     return folder
 
@@ -155,7 +155,8 @@ class HookEntry:
         text = settings.read_text() if settings.exists() else "[warm]\n"
         if "experiment" not in text and "template" not in text:
             settings.write_text(f'{text}template = "house"\n')
-        return block_in(self._said(session, "startup", cwd=str(_folder(project))))
+        # Without a folder it has no project; in the home folder it would have that of its agent.
+        return block_in(self._said(session, "startup", cwd="" if project is None else str(_folder(project))))
 
     def resume(self, session: str) -> str | None:
         return block_in(self._said(session, "compact"))

@@ -56,6 +56,8 @@ def _two_projects(entry: Any) -> None:
             key = project_key(store, place.get("folder"), application=place.get("application"))
             assert key is not None
             _know(store, key, name)
+            if "folder" in place:
+                (Path(place["folder"]) / "render.sh").touch()
 
 
 @every_way
@@ -154,11 +156,11 @@ def test_what_the_gateway_told_keeps_its_bytes_through_compaction_and_fork(sessi
     _two_projects(GatewayEntry())
     made = [("call_1", "terminal", f'{{"command": "{FAILS}"}}')]
     item = block_in(json.dumps(ask_gateway("shop", session, ASK, chat("", calls=made))))
-    assert item is not None and "In this project: Test: `python -m shop_tests`." in item
+    assert item is not None and "In this project: Test: `python -m shop_tests` (3 sessions)." in item
     hint = _result_in(ask_gateway("shop", session, _turns(), chat("It failed.")))
     assert hint.endswith("`sh render.sh --env shop` works here (2 sessions).")
     with open_store(load().store_path) as store, store.write():
-        store.connection.execute("DELETE FROM knowledge")
+        store.connection.execute("DELETE FROM lesson")
 
     def seen(project: str, name: str | None, messages: list[dict[str, Any]]) -> tuple[str | None, str]:
         sent = ask_gateway(project, name, messages)

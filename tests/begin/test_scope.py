@@ -62,6 +62,18 @@ def test_projects_that_are_merged_see_what_is_of_both_at_once() -> None:
     assert "make bank-check" in shown and "make shop-check" in shown
 
 
+def test_sessions_in_the_home_folder_see_what_others_of_their_agent_taught_there() -> None:
+    hook, home = ENTRY_POINTS[2], str(Path.home())
+    with open_store(load().store_path) as store:
+        keep_session(store, "claude-code:a", folder=home, application="claude-code")
+        keep_session(store, "hermes:b", folder=home, application="hermes")
+        calls = (("make own-check", "claude-code:a"), ("make other-check", "hermes:b"))
+        save(store, template("house", *[_call("Bash", command, session) for command, session in calls]))
+    shown = hook.begin("at-home", "")
+    assert shown is not None and "make own-check" in shown and "make other-check" not in shown
+    assert hook.begin("in-shop", "shop") is None
+
+
 def test_a_key_that_is_an_address_has_the_project_of_its_recorded_sessions() -> None:
     entry, name = GatewayEntry(), "ann@example.com"
     assert entry.begin("s1", name) is None

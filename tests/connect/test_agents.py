@@ -32,7 +32,10 @@ FILES = {
 }
 EVENTS = {
     "gemini": ["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd"],
-    "qwen": ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "Stop", "SessionEnd"],
+    "qwen": [
+        *["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"],
+        *["Stop", "SessionEnd"],
+    ],
     "copilot": [
         *["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "postToolUseFailure"],
         *["agentStop", "sessionEnd"],

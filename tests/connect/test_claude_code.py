@@ -23,7 +23,10 @@ from tests.connect.connecting import COMMAND, connect, connect_json
 from tests.connect.test_json_text import documents, is_kept
 from tests.hooks.terminal import attend
 
-EVENTS = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "Stop", "SessionEnd"]
+EVENTS = [
+    *["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"],
+    *["Stop", "SessionEnd"],
+]
 BY_HAND = """{
     "model": "opus",   "permissions": {"allow": ["Bash(ls:*)"],
                                         "deny" : [ ]},
@@ -261,7 +264,7 @@ def test_while_a_call_waits_the_address_is_shown_where_it_is_confirmed(settings:
     ("parts", "events", "has_server"),
     [
         ("warm", ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"], False),
-        ("hints", ["PreToolUse", "PostToolUseFailure", "Stop", "SessionEnd"], False),
+        ("hints", ["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd"], False),
         ("confirmations", ["PreToolUse"], False),
         ("reviews", ["Stop", "SessionEnd"], False),
         ("mcp", [], True),
@@ -283,6 +286,8 @@ def test_the_user_chooses_the_parts_and_the_choice_stays(
     if parts == "hints":
         (group,) = found["PreToolUse"]
         assert (group["matcher"], group["hooks"][0]["command"].split()[-1]) == ("*", "hint")
+        (group,) = found["PostToolUse"]
+        assert (group["matcher"], group["hooks"][0]["command"].split()[-1]) == ("Bash", "post-tool-use"), "shells only"
     again = connect_json("claude-code", "--yes")
     assert (again["state"], again["parts"]) == ("unchanged", [one.strip() for one in parts.split(",")])
     assert connect_json("claude-code", "--yes", "--parts", "warm,hints,confirmations,reviews,mcp")["changes"] != []

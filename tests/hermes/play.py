@@ -1,7 +1,7 @@
 """Runs the real Hermes agent in its own environment: `python play.py PLAN`, a JSON list of conversations.
 
 A conversation: `turns` (what the user says), `session` (the id of one to take up again, as after a restart),
-`toolsets`, `before` (code that is run first). Prints the ids of the sessions as JSON.
+`toolsets`, `platform` (`cli`), `before` (code that is run first). Prints the ids of the sessions as JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def play(one: dict[str, Any], base_url: str, database: Any) -> str:
         quiet_mode=True,
         session_db=database,
         session_id=one.get("session"),
-        platform="cli",
+        platform=one.get("platform", "cli"),
         enabled_toolsets=one.get("toolsets"),
         max_iterations=8,
     )

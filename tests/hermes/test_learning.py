@@ -182,15 +182,17 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
         program.chmod(0o755)
         for name in (f"{part}{at}" for part in "ab" for at in range(12)):
             (work / f"{name}.txt").write_text(f"part {name}\n")
-        asked = {"turns": ["How many parcels were late in week 9?"], "toolsets": ["terminal", "file"]}
+        # The same prompt with the same calls would be one session and its copies.
+        prompts = ("How many parcels were late in week 9?", "Once more, please.", "And what about week 9 now?")
+        first, second, third = [{"turns": [prompt], "toolsets": ["terminal", "file"]} for prompt in prompts]
         inside = f"import os; os.chdir({str(work)!r}); os.environ['TERMINAL_CWD'] = {str(work)!r}\n"
-        house.play(*[asked] * 3, code=inside)
+        house.play(first, second, third, code=inside)
         assert wait_until_learned(str(house.ours), 60)
         until = time.monotonic() + 60
         while not house.rows("SELECT 1 FROM review WHERE state = 'kept'") and time.monotonic() < until:
             time.sleep(0.1)
         _database_is_read(house)
-        house.play(asked, code=inside)
+        house.play(first, code=inside)
         requests = house.requests()
         assert block_of(requests[0]) == "", "the first session knew nothing"
         begun, after = requests[-2:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ FAILS, ERROR = "echo 'wp: missing --env'; exit 2", "wp: missing --env"
 
 
 def _know(house: House, folder: Path) -> None:
-    hint = repair("terminal", FAILS, ERROR, "wp render --env test", Way("option", "+--env"))
+    hint = repair("terminal", FAILS, ERROR, "python -m wp --env test", Way("option", "+--env"))
     with open_store(house.config.store_path) as store:
         keep_lessons(store, project_key(store, str(folder)) or "", command("python -m checks"), hint)
 
@@ -61,8 +62,8 @@ def test_hermes_is_shown_memory_and_what_its_project_knows_and_its_database_hold
         kept = house.words_in_hermes()
     assert len(sent) == 3
     assert [text.count("Test: `python -m checks`") for text in sent] == [1, 1, 1]
-    assert [text.count("`wp render --env test` works here") for text in sent] == [0, 1, 1]
-    assert "wp render" not in kept and "python -m checks" not in kept
+    assert [text.count("`python -m wp --env test` works here") for text in sent] == [0, 1, 1]
+    assert "python -m wp" not in kept and "python -m checks" not in kept
     remembered, again = map(memory_in, walnut)
     assert "- The depot listens on 5433." in remembered and "- Mira likes short answers." in remembered
     assert "9999" not in remembered and again == remembered, "byte for byte, although the note has changed"
@@ -71,7 +72,7 @@ def test_hermes_is_shown_memory_and_what_its_project_knows_and_its_database_hold
 
 
 def _learned_in_claude_code(house: House, work: Path) -> None:
-    """Three sessions of Claude Code in a folder, in each of which an edit failed and was repaired."""
+    """Three sessions of Claude Code in a folder, in each of which a command and an edit failed and were repaired."""
     day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400)).encode()
     edit = {"file_path": f"{work}/other.txt", "old_string": "one", "new_string": "two"}
     folder = house.folder / ".claude" / "projects" / "w"
@@ -79,9 +80,12 @@ def _learned_in_claude_code(house: House, work: Path) -> None:
     for at in range(3):
         session = f"0000000{at}-2222-4333-8444-555555555555"
         file = ClaudeFile(session).user("Rename it.")
-        steps = [
-            ("Edit", edit, "Found 2 matches of the string."),
-            ("Edit", {**edit, "replace_all": True}, ""),
+        steps: list[tuple[str, dict[str, Any], str]] = [
+            ("Bash", {"command": "./wp render"}, f"Exit code 2\n{ERROR}"),
+            ("Bash", {"command": "./wp render --env test"}, ""),
+            ("Edit", edit, "String to replace not found in file."),
+            ("Read", {"file_path": edit["file_path"]}, ""),
+            ("Edit", edit, ""),
         ]
         for number, (tool, given, error) in enumerate(steps):
             call_id = f"toolu_{at}{number}"
@@ -95,14 +99,18 @@ def _learned_in_claude_code(house: House, work: Path) -> None:
 
 
 @pytest.mark.slow
-def test_hermes_is_told_in_its_own_words_what_repaired_an_edit_of_claude_code(tmp_path: Path) -> None:
+def test_hermes_is_told_what_repaired_a_command_of_claude_code_and_nothing_where_the_error_says_enough(
+    tmp_path: Path,
+) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    notes = work / "notes.txt"
-    notes.write_text("one one")
-    patch = {"path": str(notes), "old_string": "one", "new_string": "two", "mode": "replace"}
+    (work / "notes.txt").write_text("one one")
+    (work / "wp").write_text(f'#!/bin/sh\n[ "$2" ] || {{ echo "{ERROR}"; exit 2; }}\n')
+    (work / "wp").chmod(0o755)
+    patch = {"path": str(work / "notes.txt"), "old_string": "no such text", "new_string": "two", "mode": "replace"}
     steps = [
         turn(calls=[{"tool": "patch", "arguments": patch, "id": "call_p"}]),
+        turn(calls=[terminal("./wp render", "call_w")]),
         turn(text="Three."),
     ]
     with serve_script(*steps) as server:
@@ -110,6 +118,7 @@ def test_hermes_is_told_in_its_own_words_what_repaired_an_edit_of_claude_code(tm
         _learned_in_claude_code(house, work)
         inside = f"import os; os.chdir({str(work)!r}); os.environ['TERMINAL_CWD'] = {str(work)!r}\n"
         house.play({"turns": ["Rename it."], "toolsets": ["terminal", "file"]}, code=inside)
-        _, after = house.requests()
-    failed = after["messages"][-1]
-    assert failed["tool_call_id"] == "call_p" and "`replace_all`" in failed["content"], "the repair in its own words"
+        *_, after = house.requests()
+    said = {one["tool_call_id"]: one["content"] for one in after["messages"] if one.get("tool_call_id")}
+    assert "[seasoned]" not in said["call_p"] and "no such text" in json.dumps(after)
+    assert ERROR in said["call_w"] and "[seasoned] `./wp render --env test` works here (3 sessions" in said["call_w"]

@@ -44,6 +44,13 @@ def test_the_sheet_the_prompt_and_a_hint_reach_each_agent_in_its_own_form(known_
     failed = {"llmContent": ERROR, "error": {"message": ERROR}}
     assert hook("gemini", "post-tool-use", **{**base, "session_id": "2"}, **call, tool_response=failed) is None
 
+    piped = {"tool_name": "run_shell_command", "tool_input": {"command": f"{WRONG} 2>&1 | tail -5"}}
+    output = f"Command: {WRONG} 2>&1 | tail -5\nDirectory: (root)\nOutput: {ERROR}\nError: (none)\nExit Code: 0\n"
+    printed = {"llmContent": output, "returnDisplay": ERROR}
+    after = hook("qwen", "post-tool-use", **base, **piped, tool_response=printed)
+    assert after is not None and after["hookSpecificOutput"]["hookEventName"] == "PostToolUse"
+    assert f"`{RIGHT}` works here" in after["hookSpecificOutput"]["additionalContext"]
+
     own = {"sessionId": ID, "cwd": FOLDER}
     told = hook("copilot", "session-start", **own, source="new")
     assert told is not None and list(told) == ["additionalContext"] and SHEET in told["additionalContext"]

@@ -180,7 +180,7 @@ def test_sessions_whose_end_was_not_told_are_learned_from_at_the_next_start(proj
         assert last_learned(store)[0].sessions == 3
     before = (config.home / "learn").stat().st_mtime_ns
     said = context("claude-code", "SessionStart-startup", session_id="another", **begins)
-    assert said is not None and "in 3 earlier sessions of this project" in said
+    assert said is not None and "- Test: `make test` (3 sessions)" in said
     assert (config.home / "learn").stat().st_mtime_ns == before, "nothing is new, so nothing was started"
 
 
@@ -334,9 +334,7 @@ def learned(config: Config) -> dict[str, list[tuple[Any, ...]]]:
     """What a store knows because of its sessions, without row numbers and times of learning."""
     asked = {
         "evidence": "SELECT native_id, evidence.project, content FROM evidence JOIN session ON session.id = session_id",
-        "knowledge": "SELECT * FROM knowledge",
-        "failures": "SELECT native_id, said, how FROM attempt JOIN session ON session.id = session_id"
-        " WHERE said IS NOT NULL",
+        "lessons": "SELECT * FROM lesson",
         "sessions": "SELECT native_id, learned_ended FROM session WHERE learned_at IS NOT NULL",
         "tools": "SELECT native_id, tool, session_tool.calls FROM session_tool JOIN session ON session.id = session_id",
         "waiting": "SELECT work, count(*) FROM waiting GROUP BY work",

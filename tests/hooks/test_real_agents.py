@@ -96,7 +96,7 @@ def test_an_agent_begins_warm_gets_a_hint_asks_a_person_and_is_reviewed_and_undo
     assert begun.count("[seasoned:warm v1 project/sheet@1 ") == 1 and "`make test`" in first, "the sheet at the start"
     assert "not for the model" not in first
     assert "How parcels are counted." in first, "a skill that an earlier review kept"
-    assert first.count("[seasoned] In this project: Check: `make lint`.") == 1, "what the first prompt asks for"
+    assert first.count("- Check: `make lint` (2 sessions)") == 1 and "[seasoned] In this project" not in first, "once"
     assert RIGHT not in first and after.count(f"`{RIGHT}` works here (2 sessions") == 1, "right after the failure"
     assert WRONG not in after.split(RIGHT)[-1], "never what failed"
     assert denied.count(f"`{RIGHT}` works here") == 1, "once"

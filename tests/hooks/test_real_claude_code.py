@@ -137,19 +137,25 @@ def check_the_sheet_arrives_with_the_first_request_and_stays_the_same(
 ) -> None:
     lines = main_thread(ran[0], ASKED)
     first = block_of(lines[0])
-    assert first is not None and "in 3 earlier sessions of this project" in first
-    assert f"- Test: `{PLAIN}`" in first
+    assert first is not None and f"- Test: `{PLAIN}` (3 sessions)" in first
+    assert "- Check: `make lint` (2 sessions)" in first
     assert WRAPPED not in first and WRONG not in first, "only what worked is shown"
     assert "parcels@" not in first, "a template is shown only where it is named"
     assert {block_of(line) for line in lines} == {first}, "byte for byte the same, also after it was taken up again"
 
 
-def check_the_first_prompt_brings_the_command_that_it_asks_for(
+def check_the_first_prompt_brings_the_command_that_it_asks_for_where_no_sheet_was_seen(
     place: ClaudeCode, ran: tuple[list[Line], list[Line]]
 ) -> None:
-    lines = main_thread(ran[0], ASKED)
-    assert "[seasoned] In this project: Check: `make lint`." in shown(lines[0])
-    assert shown(lines[-1]).count("[seasoned] In this project: Check: `make lint`.") == 1, "at no later prompt"
+    assert not [one for line in ran[0] for one in shown(line) if "In this project" in one], "the sheet has it"
+    (place.config.home / "config.toml").write_text('[warm]\nsilent = ["start"]\n')  # and no review
+    other = "33333333-3333-4333-8333-333333333333"
+    asks = [place.ask("Fix the lint errors.", "--session-id", other), place.ask("The lint again.", "--resume", other)]
+    _, asked, _ = place.run([{"text": "Fixed."}, {"text": "Fixed."}], *asks)
+    first, later = asked[0], asked[-1]
+    assert block_of(first) is None
+    (said,) = [one for one in shown(first) if one.startswith("[seasoned] In this project: Check: `make lint` (")]
+    assert "The lint again." in texts(later) and shown(later).count(said) == 1, "at no later prompt"
 
 
 def check_after_a_compaction_the_same_guidance_is_there_again(
@@ -187,13 +193,12 @@ def check_a_call_that_is_known_to_fail_brings_what_works(place: ClaudeCode, ran:
     assert shown(lines[-1]).count(said) == 1
 
 
-def check_an_edit_that_claude_code_refused_is_answered_at_the_next_call(
+def check_an_edit_that_claude_code_refused_gets_no_late_answer(
     place: ClaudeCode, ran: tuple[list[Line], list[Line]]
 ) -> None:
     lines = main_thread(ran[0], ASKED)
     assert "<tool_use_error>String to replace not found in file" in lines[-1]["text"]
-    said = said_after(next(line for line in lines if PLAIN in texts(line)), PLAIN)
-    assert "[seasoned] Read `names.txt` first, then repeat the edit" in said
+    assert not [one for line in lines for one in shown(line) if "names.txt" in one]
 
 
 def check_other_folders_see_only_their_own(place: ClaudeCode, ran: tuple[list[Line], list[Line]]) -> None:
@@ -245,15 +250,15 @@ def test_a_connected_claude_code_begins_warm_asks_recalls_and_is_reviewed(home: 
     ran = run_all(place)
     for check_one in (
         check_the_sheet_arrives_with_the_first_request_and_stays_the_same,
-        check_the_first_prompt_brings_the_command_that_it_asks_for,
         check_after_a_compaction_the_same_guidance_is_there_again,
         check_a_sub_agent_is_shown_nothing,
         check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why,
         check_a_failure_that_is_known_brings_its_repair,
         check_a_call_that_is_known_to_fail_brings_what_works,
-        check_an_edit_that_claude_code_refused_is_answered_at_the_next_call,
+        check_an_edit_that_claude_code_refused_gets_no_late_answer,
         check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,
         check_other_folders_see_only_their_own,
+        check_the_first_prompt_brings_the_command_that_it_asks_for_where_no_sheet_was_seen,
         check_no_hook_failed,
         check_undone_the_settings_are_as_they_were,
     ):

@@ -43,12 +43,12 @@ class Codex(Connected):
     agent = "codex"
     variables = {"FAKE_KEY": "dummy"}  # noqa: RUF012
 
-    def ask(self, *words: str, trusted: bool = True) -> list[object]:
+    def ask(self, *words: str, trusted: bool = True, folder: Path | None = None) -> list[object]:
         trust = ["--dangerously-bypass-hook-trust"] if trusted else []
         if (self.home / ".codex" / "AGENTS.md").exists():
             # It takes longer to start than all the rest together.
             trust += ["-c", "mcp_servers.seasoned.enabled=false"]
-        place = ["-s", "danger-full-access", "-C", str(self.work), "--skip-git-repo-check"]
+        place = ["-s", "danger-full-access", "-C", str(folder or self.work), "--skip-git-repo-check"]
         return [codex(), "exec", "--json", *place, *trust, *words]
 
 
@@ -123,8 +123,8 @@ class Ran:
 
 def check_the_sheet_arrives_before_the_first_prompt_and_stays_the_same(place: Codex, ran: Ran) -> None:
     first = block_of(ran.begun[0])
-    assert first is not None and "in 3 earlier sessions of this project" in first
-    assert f"- Test: `{PLAIN}`" in first
+    assert first is not None and f"- Test: `{PLAIN}` (3 sessions)" in first
+    assert "- Check: `make lint` (2 sessions)" in first
     assert WRAPPED not in first and WRONG not in first, "only what worked is shown"
     assert "parcels@" not in first, "a template is shown only where it is named"
     lines = texts(ran.begun[0])
@@ -133,9 +133,15 @@ def check_the_sheet_arrives_before_the_first_prompt_and_stays_the_same(place: Co
     assert block_of(ran.later[0]) == first, "also after it was taken up again"
 
 
-def check_the_first_prompt_brings_the_command_that_it_asks_for(place: Codex, ran: Ran) -> None:
-    item = "[seasoned] In this project: Check: `make lint`."
-    assert [shown(line).count(item) for line in (ran.begun[0], ran.later[0])] == [1, 1], "at no later prompt"
+def check_the_first_prompt_brings_the_command_that_it_asks_for_where_no_sheet_was_seen(place: Codex, ran: Ran) -> None:
+    assert not [one for line in (*ran.begun, *ran.later) for one in shown(line) if "In this project" in one]
+    settings = place.config.home / "config.toml"
+    own = settings.read_text()
+    settings.write_text(f'{own}\n[warm]\nsilent = ["start"]\n')
+    _, (asked,), _ = place.run([{"text": "Fixed."}], place.ask("Fix the lint errors."))
+    settings.write_text(own)
+    assert block_of(asked) is None
+    assert [one.startswith("[seasoned] In this project: Check: `make lint` (") for one in shown(asked)] == [True]
 
 
 def check_after_a_compaction_the_same_guidance_is_there_again(place: Codex, ran: Ran) -> None:
@@ -233,7 +239,6 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
     ran = Ran(place)
     for check_one in (
         check_the_sheet_arrives_before_the_first_prompt_and_stays_the_same,
-        check_the_first_prompt_brings_the_command_that_it_asks_for,
         check_after_a_compaction_the_same_guidance_is_there_again,
         check_a_fork_has_the_guidance_of_its_origin_and_no_other,
         check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why,
@@ -244,6 +249,7 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
         check_in_code_mode_a_command_of_high_risk_is_held_too,
         check_hooks_that_nobody_trusted_are_silent_and_notify_still_counts,
         check_codex_reads_our_words,
+        check_the_first_prompt_brings_the_command_that_it_asks_for_where_no_sheet_was_seen,
         check_no_hook_failed,
         check_undone_every_file_is_as_it_was_but_for_what_codex_added,
     ):

@@ -18,6 +18,7 @@ from mcp_types import ListResourcesResult
 from mcp import Client, MCPError
 from seasoned.app.stores import scan_into_store
 from seasoned.config import load
+from seasoned.lesson.ask import decide
 from seasoned.store import open_store
 from seasoned.store.project import merge_projects
 from tests.confirm.serving import Serving, serving
@@ -25,7 +26,7 @@ from tests.mcp.clients import Mode, talk, talk_over_stdio, text
 
 TOOLS = {"warm_session", "recall", "request_confirmation", "wait_confirmation", "redeem_confirmation"}
 FIXED = {"seasoned://templates", "seasoned://report", "seasoned://report/json"}
-DEPLOY = {"tool": "Bash", "any_age": True}
+DEPLOY = {"tool": "Bash"}
 FOLDER = "/home/mira/waypost"
 SESSION = "seasoned://session/40904d81"
 HERE = {**DEPLOY, "folder": FOLDER}
@@ -84,6 +85,7 @@ async def use_everything(client: Client) -> dict[str, Any]:
     found["compress-check"] = await warm("compress-check", session_id="c73c43e8")
     found["compare"] = await warm("compare", session_id="40904d81", compare_with="c73c43e8")
     found["recall"] = await call("recall", **HERE)
+    found["recall edits"] = await call("recall", tool="Edit", folder=FOLDER)
     found["request"] = await call("request_confirmation", action="send_report", description="Send it.")
     found["wait"] = await call("wait_confirmation", id=found["request"]["id"], wait_seconds=0)
     redeemed = await client.call_tool("redeem_confirmation", {"id": found["request"]["id"]})
@@ -112,7 +114,8 @@ def test_the_official_client_runs_every_tool_resource_and_prompt(mode: Mode, hom
         assert found[name]["success"] is True
     assert found["load"]["conversation"] and found["load"]["message_count"] == len(found["load"]["conversation"])
     assert found["list"]["count"] == 1
-    assert found["recall"]["worked"][0]["arguments"]["command"]
+    assert found["recall"]["lessons"][0]["text"] == "make check" and found["recall"]["worked"] == []
+    assert found["recall edits"]["worked"][0]["arguments"]["file_path"] and found["recall edits"]["lessons"] == []
     assert (found["wait"]["status"], found["wait"]["may_redeem"]) == ("pending", False)
     assert found["redeem"][0] is True
     assert "seasoned://template/{name}" in found["resource templates"]
@@ -182,9 +185,21 @@ def test_an_error_that_is_json_is_looked_up_as_the_text_it_is(home: Path) -> Non
 
     for results in (talk(work), talk_over_stdio(work)):
         assert not any(result.is_error for result in results), [text(result) for result in results]
-        assert results[-1].structured_content["worked"]
+        assert results[-1].structured_content["lessons"]
     wrong = talk(lambda client: client.call_tool("recall", {"error": {"code": 404}, "folder": FOLDER}))
     assert wrong.is_error and "'error'" in text(wrong)
+
+
+def test_what_a_person_dropped_is_not_recalled(home: Path) -> None:
+    def recalled() -> str:
+        return text(talk(lambda client: client.call_tool("recall", HERE)))
+
+    assert "`make check`" in recalled()
+    with open_store(load().store_path) as store:
+        decide(store, FOLDER, "make check", "drop")
+        dropped = recalled()
+        decide(store, FOLDER, "make check", "undo")
+    assert "No known command" in dropped and "`make check`" in recalled()
 
 
 def test_a_resource_or_prompt_that_is_not_there_says_which(home: Path) -> None:
@@ -269,7 +284,7 @@ def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: 
         return found
 
     own = talk_over_stdio(work, folder=home / "work")
-    assert own["templates"] and own["recall"].structured_content["worked"]
+    assert own["templates"] and own["recall"].structured_content["lessons"]
     assert "make check" in own["seasoned://template/w%C3%B6rk"]
     (home / "empty").mkdir(exist_ok=True)
     nowhere = talk(work)
@@ -281,7 +296,7 @@ def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: 
     found = talk_over_stdio(work, folder=home / "empty")
     # How a named tool is called that two projects use may be shown everywhere; no command, path or file is.
     assert "Bash" not in str(found["seasoned://template/w%C3%B6rk"])
-    assert found["recall"].structured_content["repairs"] == found["recall"].structured_content["worked"] == []
-    assert "No known call" in text(found["recall"])
+    assert found["recall"].structured_content["lessons"] == found["recall"].structured_content["worked"] == []
+    assert "No known command" in text(found["recall"])
     assert isinstance(found[SESSION], MCPError)
     assert isinstance(found["seasoned://report/json"], MCPError)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
+import msgspec
+
 from seasoned.lesson.recall import Recall
 from seasoned.lesson.recall import recall as look_up
 from seasoned.lesson.rules import is_behind
@@ -15,6 +17,7 @@ from seasoned.store.project import list_projects
 # How long a lookup may wait for sessions to be taken in that were scanned since the last one.
 _FILL_SECONDS = 10.0
 _filling = Lock()
+_NOTHING_READ = "Nothing has been learned yet. Run `seasoned scan` to read the histories of your agents."
 
 
 def recall(
@@ -41,4 +44,7 @@ def recall(
         finally:
             _filling.release()
     projects = [project] if project is not None else [one.key for one in list_projects(store)]
-    return look_up(store, projects=projects, tool=tool, error=error, arguments=arguments, limit=limit)
+    found = look_up(store, projects=projects, tool=tool, error=error, arguments=arguments, limit=limit)
+    if found.is_empty and not list_projects(store):
+        return msgspec.structs.replace(found, reason=f"{found.reason} {_NOTHING_READ}")
+    return found

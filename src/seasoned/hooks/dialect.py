@@ -1,6 +1,7 @@
 """What an agent sends to a hook and what the hook answers, each in the agent's own form; with next to no imports.
 
-All other modules use one form, that of Claude Code. Codex, Qwen Code and our plugin for OpenCode use it themselves.
+All other modules use one form, that of Claude Code. Codex and our plugin for OpenCode use it themselves, Qwen Code in
+all but results.
 """
 
 from __future__ import annotations
@@ -124,6 +125,13 @@ def _to_gemini(name: str, fields: dict[str, str]) -> _Event:
     return said
 
 
+def _from_qwen(event: _Event) -> _Event:
+    response = event.get("tool_response")
+    if isinstance(response, dict) and "llmContent" in response:
+        event["tool_response"] = _text(response["llmContent"])
+    return event
+
+
 def _from_copilot(event: _Event) -> _Event:
     known = {_COPILOT_NAMES.get(key, key): value for key, value in event.items()}
     known["tool_input"] = _object(known.get("tool_input"))
@@ -192,6 +200,7 @@ def _object(value: object) -> _Event:
 
 _FROM: dict[str, Callable[[_Event], _Event]] = {
     "gemini": _from_gemini,
+    "qwen": _from_qwen,
     "copilot": _from_copilot,
     "cursor": _from_cursor,
 }

@@ -13,6 +13,7 @@ import msgspec
 from seasoned.admission import admit_call, without_remarks
 from seasoned.command.tool import command_of, tool_of
 from seasoned.errors import UsageError
+from seasoned.lesson.ask import chosen_lines
 from seasoned.lesson.kind import kind_of_failure
 from seasoned.lesson.lesson import Lesson, hint_text, lessons_about, line_text
 from seasoned.session import ToolCall
@@ -79,7 +80,7 @@ def recall(
         return Recall(tool, (), tuple(map(_recalled, found[:limit])), "" if found else why)
     assert tool is not None
     if tool_of(tool).form == "shell":
-        lines = [line for project in projects for line in lessons_about(store, project, "command") if not line.silent]
+        lines = [line for project in projects for line in chosen_lines(store, project)]
         return Recall(tool, (), tuple(map(_recalled, lines[:limit])), "" if lines else "No known command.")
     calls = tuple(_worked(store, projects, tool, limit))
     return Recall(tool, calls, (), "" if calls else f"No known call of {tool!r} that worked.")
