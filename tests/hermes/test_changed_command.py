@@ -82,8 +82,8 @@ def test_hermes_is_told_the_new_command_in_a_project_on_telegram_and_in_the_home
         house.play(*[_talk(word, number, places[word]) for word, number in earlier], **found)
         assert wait_until_learned(str(house.ours), 60)
         house.play(*[_talk(word, number, places[word]) for word, number in now], **found)
-        for word, sessions in (("shop", 3), ("till", 6)):
-            begun = json.dumps(house.requests(_word(word, now[0][1] if word == "shop" else 0))[0]["messages"])
+        for word, number, sessions in (("shop", 3, 3), ("till", 0, 6)):
+            begun = json.dumps(house.requests(_word(word, number))[0]["messages"])
             assert f"In this project: Test: `{NEW}` ({sessions} sessions)." in begun
             assert f"`{OLD}" not in begun and PIPED not in begun
         assert "[seasoned" not in json.dumps(house.requests(_word("shop", 0))[0]["messages"]), "nothing was known"

@@ -54,6 +54,14 @@ def test_the_sheet_the_prompt_and_a_hint_reach_each_agent_in_its_own_form(known_
     own = {"sessionId": ID, "cwd": FOLDER}
     told = hook("copilot", "session-start", **own, source="new")
     assert told is not None and list(told) == ["additionalContext"] and SHEET in told["additionalContext"]
+    # It runs both hooks at once, so the prompt cannot know what the start has noted.
+    asks = {**own, "sessionId": "22222222-1111-4111-8111-111111111111", "prompt": "Run the tests."}
+    assert hook("copilot", "user-prompt-submit", **asks) is None
+    settings = known_project / ".seasoned" / "config.toml"
+    settings.write_text('[warm]\nsilent = ["start"]\n')
+    said = hook("copilot", "user-prompt-submit", **asks)
+    settings.unlink()
+    assert said is not None and "In this project: Test: `make test`" in said["additionalContext"]
     given = {"toolName": "bash", "toolArgs": json.dumps({"command": WRONG})}
     result = {"resultType": "success", "textResultForLlm": f"{ERROR}\n<shellId: 0 completed with exit code 2>"}
     told = hook("copilot", "post-tool-use", **own, **given, toolResult=result)

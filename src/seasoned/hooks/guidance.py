@@ -25,12 +25,14 @@ from seasoned.store import Store
 _CODEX_TOOLS = {"Bash": "exec_command"}
 # Agents that show the model nothing before a call. It sees the hint after the call, if that fails.
 _TOLD_AFTER = ("gemini", "qwen", "opencode", "cursor")
+# Agents that run the hooks of a start and of its first prompt at once: what the start shows may not be noted yet.
+_STARTS_AT_ONCE = ("copilot",)
 
 
 def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
     """At the first prompt of a conversation, print the commands that it asks for, or nothing."""
     event = read_event()
-    lookup = _lookup(agent, event, "prompt")
+    lookup = None if _is_shown_at_start(agent) else _lookup(agent, event, "prompt")
     answer = ""
     if lookup is not None:
         # Only the first prompt counts: later ones follow from what the session does.
@@ -40,6 +42,14 @@ def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
     notice = " ".join(filter(None, (_notice(agent, event, answer), _news(agent))))
     _say("UserPromptSubmit", answer, notice)
     return 0
+
+
+def _is_shown_at_start(agent: Agent) -> bool:
+    """Whether the sheet comes with the first prompt, and with it all that a prompt can ask for."""
+    if agent not in _STARTS_AT_ONCE:
+        return False
+    settings = begin_settings(load(), agent)
+    return settings.tells("start") and not settings.template and settings.experiment is None
 
 
 def _say(name: str, told: str, notice: str) -> None:
