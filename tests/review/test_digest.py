@@ -61,7 +61,7 @@ def test_secrets_are_redacted_everywhere() -> None:
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), st.text(max_size=300)), max_size=60))
 def test_every_line_of_the_session_stands_behind_a_bar(said: list[tuple[str, str]]) -> None:
     digest = digest_of(session_with(*[Message(role, text) for role, text in said]), REDACTOR)  # type: ignore[arg-type]
-    ours = ("| ", "# The session", "agent: codex; messages: ", "## Before that", "## The last", "[", "(")
+    ours = ("| ", "|foreign| ", "# The session", "agent: codex; messages: ", "## Before that", "## The last", "[", "(")
     for line in digest.text.splitlines():
         assert not line or line.startswith(ours), line
         assert not line.startswith("[") or line in ("[user]", "[assistant]", "[system]")

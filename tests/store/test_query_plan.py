@@ -30,7 +30,6 @@ READS_ALL = {
     "page.agents": "the agents of all sessions",
     "page.days": "totals of all days",
     "page.failed_between": "the sessions of some days, by their time",
-    "lesson.everywhere": "the errors of all projects",
     "page.sessions": "a list in an order that a person chose",
     "source.counts": "totals of all sessions",
     "usage.known": "the cost of all sessions",

@@ -78,7 +78,7 @@ def test_the_overview_says_first_what_to_do(filled: Site) -> None:
     assert "Connect Claude Code" in text
     assert text.count('<li class="card"') <= 5
     assert "6 sessions, 6 calls lost" in text
-    assert "What sessions are told" in text and "Test: <code>make test</code> works here (6 sessions, last " in text
+    assert "What sessions see" in text and "Test: <code>make test</code> works here (6 sessions, last " in text
 
 
 def test_a_step_is_shown_applied_followed_up_and_undone(filled: Site, shop: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_project_shows_its_sheet_as_a_session_sees_it_with_its_evidence(filled
             sheet = lesson_view(store, str(shop), shop).text
         shown = re.search(r'<pre class="arguments"[^>]*>(.*?)</pre>', text, re.DOTALL)
         assert shown is not None and shown[1] == sheet
-        assert "Makefile has no target &#39;lint&#39;" in text
+        assert "Makefile has no task &#39;lint&#39;" in text
         assert len(set(re.findall(r"sessions/claude-code:\d{8}-2222[\w-]+", text))) >= 5
         assert "10 of 10 sessions that did this" in text
         (mistake,) = look(alice, f"{page_of(shop)}?as=json&table=mistakes").json()["rows"]

@@ -53,7 +53,7 @@ def open_client(*, connect_seconds: float = CONNECT_SECONDS, answer_seconds: flo
     # It logs every address at a lower level, and Telegram's contain the token.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     timeout = httpx2.Timeout(answer_seconds, connect=connect_seconds)
-    # Every call has a connection of its own, which `_cut_after` knows from its beginning.
+    # Every call has its own connection, which `_cut_after` knows from its beginning.
     limits = httpx2.Limits(max_keepalive_connections=0)
     return httpx2.Client(timeout=timeout, follow_redirects=False, verify=_trust(), limits=limits)
 
@@ -106,7 +106,7 @@ def call(
 
 @contextmanager
 def _cut_after(seconds: float) -> Iterator[tuple[Event, Callable[[str, Mapping[str, Any]], None]]]:
-    """Cuts the connection when its time is up. The client's own limits begin anew with every byte that comes."""
+    """Cuts the connection when its time is up. The client's own limits start over with every byte that comes."""
     is_cut = Event()
     streams: list[Any] = []
 
