@@ -41,8 +41,8 @@ def figures() -> Iterator[str]:
         home = Path(name).resolve()
         env = {"PATH": os.environ["PATH"], "HOME": str(home), "SEASONED_HOME": str(home / ".seasoned")}
         _write_sessions(home)
-        # A scan stops learning after some seconds; the sheet waits for the rest.
-        for command in (["scan", home / "history"], ["sheet", "--project", "project-0"]):
+        # A scan stops learning after some seconds; the lessons wait for the rest.
+        for command in (["scan", home / "history"], ["lessons", "--project", "project-0"]):
             subprocess.run([_BIN / "seasoned", *command], env=env, check=True, capture_output=True)
         yield f"a hook from start to end, {ROUNDS} rounds, {PROJECTS * SESSIONS_EACH:,} sessions of {PROJECTS} projects"
         yield "in the store; milliseconds, median and 95 %, each less the median of `python -c pass` in the same rounds"

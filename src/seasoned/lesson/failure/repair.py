@@ -23,7 +23,7 @@ from seasoned.lesson.failure.call_target import (
     is_retry,
     target_of,
 )
-from seasoned.lesson.failure.cause import is_signal
+from seasoned.lesson.failure.signal import is_signal
 from seasoned.lesson.failure.signature import mask, signature
 from seasoned.lesson.failure.similarity import argument_texts, similarity_ratio
 from seasoned.outcome.track import JudgedCall

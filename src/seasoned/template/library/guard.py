@@ -31,7 +31,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.lesson.failure.cause import is_signal
+from seasoned.lesson.failure.signal import is_signal
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.template.call_form import CallForm, call_form_of
 from seasoned.template.example import Example

@@ -15,8 +15,8 @@ from seasoned.command.parse import parse
 from seasoned.command.tool import tool_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import CallTarget
-from seasoned.lesson.failure.cause import is_signal
 from seasoned.lesson.failure.repair import Repair, repairs
+from seasoned.lesson.failure.signal import is_signal
 from seasoned.lesson.failure.similarity import NUMERIC_IDS
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.scan.intent import asks_leave
