@@ -19,8 +19,8 @@ from seasoned.command.risk import (
     Need,
     need_of_call,
     need_of_command,
-    only_looks,
 )
+from seasoned.command.rows import only_looks
 from tests.command.commands import HARMLESS, NEEDS
 from tests.each_case import each_case
 

@@ -405,8 +405,3 @@ def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need
     line = " ".join(shown.split())
     short = line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
     return Need(worst.action, f"{short} ({details['why'][0]})", details, worst.row)
-
-
-def only_looks(program: str, sub: str = "") -> bool:
-    """Whether a program only shows what is there; for git its subcommand decides."""
-    return program in group("looks") or (program == "git" and sub in group("git_looks"))

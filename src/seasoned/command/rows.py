@@ -105,3 +105,8 @@ def rows_by_program() -> dict[str, tuple[CommandRow, ...]]:
             for program in group(name[1:]) if name.startswith("@") else (name,):
                 found.setdefault(program, []).append(row)
     return {program: tuple(rows) for program, rows in found.items()}
+
+
+def only_looks(program: str, sub: str = "") -> bool:
+    """Whether a program only shows what is there; for git its subcommand decides."""
+    return program in group("looks") or (program == "git" and sub in group("git_looks"))

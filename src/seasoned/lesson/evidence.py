@@ -13,7 +13,7 @@ import msgspec
 
 from seasoned.admission import admit_written
 from seasoned.command.parse import names
-from seasoned.command.risk import only_looks
+from seasoned.command.rows import only_looks
 from seasoned.command.tool import argument, tool_of
 from seasoned.command.written import Purpose, WrittenCommand, purpose_of, written
 from seasoned.lesson.failure.call_target import changed_option

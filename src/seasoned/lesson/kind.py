@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from seasoned.command.parse import names
-from seasoned.command.risk import only_looks
+from seasoned.command.rows import only_looks
 from seasoned.command.tool import same_tool
 from seasoned.command.written import WrittenCommand, is_interpreter, written
 from seasoned.lazy_regex import LazyRegex

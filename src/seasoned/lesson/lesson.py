@@ -5,8 +5,8 @@ Only reads, by key: a hook waits for it. What failed is never quoted, and words 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
 import msgspec
@@ -194,8 +194,8 @@ def expectation(kind: FailureKind) -> str:
     return said.format(form=f"`{_code(kind.form)}`" if kind.form else "This command", what=_code(what))
 
 
-def _last(time: float) -> str:
-    return f", last {datetime.fromtimestamp(time, tz=UTC):%Y-%m-%d}" if time else ""
+def _last(seconds: float) -> str:
+    return f", last {time.strftime('%Y-%m-%d', time.gmtime(seconds))}" if seconds else ""
 
 
 def _code(text: str) -> str:

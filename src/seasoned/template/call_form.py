@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.parse import names, parse
-from seasoned.command.risk import only_looks
+from seasoned.command.rows import only_looks
 from seasoned.command.tool import argument_names, command_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import EXECUTION_ARGUMENTS, CallTarget, ProgramRun, runs_of

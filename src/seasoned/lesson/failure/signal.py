@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from seasoned.command.parse import names
-from seasoned.command.risk import only_looks
+from seasoned.command.rows import only_looks
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import (
     CACHE_SIZE,
