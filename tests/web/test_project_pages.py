@@ -71,6 +71,18 @@ def test_a_project_shows_its_sheet_as_a_session_sees_it_with_its_evidence(filled
         assert mistake["said"].startswith("Test: `make test` works here (8 sessions, last ")
 
 
+def test_rules_of_the_person_stand_on_the_page_with_their_state(filled: Site, shop: Path) -> None:
+    with store_of(filled.serving.home) as store, store.write():
+        row = store.row("project.session_ids", {"key": str(shop)})
+        assert row is not None
+        said = {"session_id": row["id"], "key": "ab12cd34", "text": "Never edit the <generated> files.", "lasts": 1}
+        store.run("rule.save", {**said, "said_at": "1"})
+    with filled.visitor() as alice:
+        text = look(alice, page_of(shop)).text
+        assert "Rules of yours" in text and "said once: accept it, or say it again" in text
+        assert "&lt;generated&gt;" in text and "<generated>" not in text
+
+
 def test_a_line_is_pinned_dropped_and_undone_by_a_reader_too(filled: Site, shop: Path) -> None:
     with Visitor(filled.url) as reader:
         answer = reader.client.post(f"/login/{filled.visits.link}")

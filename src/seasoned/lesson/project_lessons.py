@@ -233,7 +233,9 @@ class ProjectLessons:
             if self._count(worked) >= FEWEST:
                 takes_over = len(latest) == REPLACED_BY and all(form in some for some in latest)
                 share = 1.0 if takes_over else used[form] / max(1, len(newest[:WINDOW]))
-                lesson = self._command(form, worked, len(newest), is_correction=form in corrected)
+                # What no longer works is not among the newest, and did this all the same.
+                among = max(len(newest), len(worked))
+                lesson = self._command(form, worked, among, is_correction=form in corrected)
                 why = self._why_silent(lesson, share, used[form], len(newest[:WINDOW]))
                 too_new = bool(replaced) and form not in replaced and self._count(worked) < REPLACED_BY
                 found.append((share, lesson.last, msgspec.structs.replace(lesson, silent=why, needs_tree=too_new)))
