@@ -179,7 +179,7 @@
         if (works.length !== shown.length) return location.reload();
         shown.forEach((each, at) => each.replaceWith(works[at]));
       } catch {
-        return undefined;
+        // The server may be busy or restarting: look again at the next turn.
       }
     }
     return undefined;
