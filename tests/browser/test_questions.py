@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seasoned.config import Config
-from tests.browser.walking import ALL_SIGHTS, Walk
+from tests.browser.test_advice import look_closely
+from tests.browser.walking import Walk
 from tests.web.filled import fill_project, fill_sessions, store_of
 from tests.web.pages import site
 
@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 60_000
 PROJECT = "/home/mira/waypost"
-
-SHOTS = os.environ.get("SEASONED_SHOTS")
-
-
-def look_closely(walker: Walk, name: str) -> None:
-    """Check the open page in every width and colour scheme."""
-    for width, scheme in ALL_SIGHTS:
-        walker.change_to(width, scheme)
-        walker.check_accessible()
-        if SHOTS:
-            walker.page.screenshot(path=Path(SHOTS) / f"{name}-{width}-{scheme}.png", full_page=True)
-    walker.change_to(*ALL_SIGHTS[0])
 
 
 def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_path: Path) -> None:

@@ -128,7 +128,9 @@ class PageCache:
         end = time.monotonic() + (wait_seconds if kept is None else _WAIT_SECONDS)
         while waits and work is not None and work.is_running and time.monotonic() < end:
             await asyncio.sleep(_LOOK_SECONDS)
-        shown = work if work is not None and (work.is_running or work.failure) else None
+        # As it is now, before the value is read: work that ends while the page is drawn must not look finished there.
+        as_now = None if work is None else msgspec.structs.replace(work)
+        shown = as_now if as_now is not None and (as_now.is_running or as_now.failure) else None
         at, value = self._kept.get(name, (None, None))
         return CacheLookup(value, name in self._kept and at == revision, shown)
 
