@@ -63,3 +63,22 @@ def test_one_that_fails_says_why_and_is_not_tried_without_end() -> None:
         assert (await standings.look("a", "A", 2, lambda _: "well")).value == "well"
 
     asyncio.run(check())
+
+
+def test_work_that_ends_while_the_page_is_drawn_still_looks_running_there() -> None:
+    async def check() -> None:
+        go_on, cache = threading.Event(), PageCache()
+
+        def slow(_: Any) -> str:
+            go_on.wait(10)
+            return "found"
+
+        seen = await cache.look("a", "A", 1, slow)
+        go_on.set()
+        while cache.running():
+            await asyncio.sleep(0.01)
+        # Without a value and without running work, the page would never look again.
+        assert seen.value is None and seen.work is not None and seen.work.is_running
+        assert (await cache.look("a", "A", 1, slow)).value == "found"
+
+    asyncio.run(check())
