@@ -64,7 +64,7 @@ evidence: $(VENV)/run.stamp
 	$(BIN)/python -m tools.make_evidence --model local $(EVIDENCE)
 
 torture: $(VENV)/dev.stamp
-	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto --dist worksteal tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/lesson tests/template tests/runner tests/review tests/experiment tests/confirm tests/schedule tests/gateway tests/web tests/browser tests/hooks tests/hermes tests/connect tests/mcp tests/cli tests/mine
+	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto --dist worksteal tests/history tests/redact tests/store tests/scan tests/stats tests/report tests/lesson tests/example tests/runner tests/review tests/experiment tests/confirm tests/schedule tests/gateway tests/web tests/browser tests/hooks tests/hermes tests/connect tests/mcp tests/cli tests/mine
 
 samples: $(VENV)/run.stamp
 	$(BIN)/python tools/make_samples.py

@@ -20,15 +20,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import uvloop
-from tests.template.examples import example, template
+from tests.example.examples import example, template
 
 from bench.gateway_load import Conversation, Lines, Shape, Taken, ask_at_rate, ask_one_by_one
 from bench.gateway_upstream import SLOW_EVENTS
 from seasoned.config import Config
+from seasoned.example.library.storage import save
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.accounting import make_key
 from seasoned.store import open_store
-from seasoned.template.library.storage import save
 
 QUICK = os.environ.get("SEASONED_BENCH_QUICK") == "1"
 ONE_BY_ONE = 60 if QUICK else 400

@@ -59,7 +59,7 @@ from pathlib import Path
 
 begun = time.perf_counter()
 from seasoned.outcome.track import tracks
-from seasoned.insight.profile import profile
+from seasoned.report.profile import profile
 from seasoned.store import open_store
 
 store = open_store(Path(sys.argv[1]))

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from bench.scan import SEASONED, environment, make_corpus, timed
 from seasoned.command.tool import TaskType
+from seasoned.example.choose.offered import schema_hash
+from seasoned.example.example import Example, ExampleKind, Source, Template
+from seasoned.example.library.storage import Library, cached_library, load, save, set_state
+from seasoned.example.provision import BlockRequest, provision
 from seasoned.store import open_store
-from seasoned.template.choose.offered import schema_hash
-from seasoned.template.example import Example, ExampleKind, Source, Template
-from seasoned.template.library.storage import Library, cached_library, load, save, set_state
-from seasoned.template.provision import BlockRequest, provision
 
 ASKED = 300
 RUNS = 5
@@ -172,7 +172,7 @@ from pathlib import Path
 
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
-from seasoned.template.library.upkeep import auto
+from seasoned.example.library.upkeep import auto
 
 home = Path(sys.argv[1])
 store = open_store(home / "seasoned.db")

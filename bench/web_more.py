@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seasoned.config import Config
+from seasoned.example.example import Example, Source, Template
+from seasoned.example.library.storage import save
 from seasoned.experiment.live.assignment import ArmShare, assign, keep_split, new_split
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.redact.key import Secrecy, load_key
@@ -18,8 +20,6 @@ from seasoned.review import memory_file
 from seasoned.review.journal import ChangeJournal, Provenance
 from seasoned.store import Store, open_store
 from seasoned.store.search import fill
-from seasoned.template.example import Example, Source, Template
-from seasoned.template.library.storage import save
 
 TEMPLATES, EXAMPLES = 20, 40
 REQUESTS = 2

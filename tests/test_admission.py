@@ -18,7 +18,7 @@ from seasoned.admission import (
     without_remarks,
 )
 from seasoned.redact import Redactor
-from tests.template.spoken import HONEST, INJECTIONS
+from tests.example.spoken import HONEST, INJECTIONS
 
 PROJECT = "github.com/acme/shop"
 REDACTOR = Redactor(b"k" * 32)

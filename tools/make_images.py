@@ -19,10 +19,10 @@ from tests.web.filled import fill_sessions, store_of  # noqa: E402
 from tests.web.pages import Site, site  # noqa: E402
 
 from seasoned.config import Config  # noqa: E402
+from seasoned.example.library.upkeep import auto  # noqa: E402
 from seasoned.lesson.storage import refresh  # noqa: E402
 from seasoned.redact.key import Secrecy, load_key  # noqa: E402
 from seasoned.store.search import fill as fill_search  # noqa: E402
-from seasoned.template.library.upkeep import auto  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-VEGA = Path(__file__).parent.parent / "src/seasoned/insight/page/vega"
+VEGA = Path(__file__).parent.parent / "src/seasoned/report/page/vega"
 VERSIONS = VEGA / "versions.json"
 _IMPORT = re.compile(r"^import (\{[^}]*\}) from 'vega-util';$", re.MULTILINE)
 _EXPORT = re.compile(r"^export \{ (\w+) as expressionInterpreter \};$", re.MULTILINE)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from seasoned.app.backtest import backtest
     from seasoned.app.template import begin, build, provision
     from seasoned.history.read import read
-    from seasoned.insight.profile import profile_session as profile
     from seasoned.outcome.judge import judge_session as judge
     from seasoned.project import project_of
     from seasoned.project import project_of as project
+    from seasoned.report.profile import profile_session as profile
 
 __version__ = "0.1.0"
 __all__ = [
@@ -37,7 +37,7 @@ _HOMES = {
     "begin": ("seasoned.app.template", "begin"),
     "build": ("seasoned.app.template", "build"),
     "judge": ("seasoned.outcome.judge", "judge_session"),
-    "profile": ("seasoned.insight.profile", "profile_session"),
+    "profile": ("seasoned.report.profile", "profile_session"),
     "project": ("seasoned.project", "project_of"),
     "project_of": ("seasoned.project", "project_of"),
     "provision": ("seasoned.app.template", "provision"),

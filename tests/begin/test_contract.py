@@ -12,11 +12,11 @@ import pytest
 pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from seasoned.config import Config, load
+from seasoned.example.library.storage import cached_library, save, set_state
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import open_store
-from seasoned.template.library.storage import cached_library, save, set_state
 from tests.begin.entry_points import ENTRY_POINTS, RETRACTS, EntryPoint, locked
-from tests.template.examples import example, template
+from tests.example.examples import example, template
 
 MANY, FEW = 1e9, 1e-9
 every_entry_point = pytest.mark.parametrize("entry", ENTRY_POINTS, ids=lambda one: type(one).__name__)

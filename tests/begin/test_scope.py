@@ -10,12 +10,12 @@ import pytest
 pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from seasoned.config import load
+from seasoned.example.library.storage import save
 from seasoned.store import open_store
 from seasoned.store.project import merge_projects
-from seasoned.template.library.storage import save
 from tests.begin.entry_points import ENTRY_POINTS, EntryPoint, GatewayEntry, place_of
 from tests.cli.run import seasoned
-from tests.template.examples import example, keep_session, template
+from tests.example.examples import example, keep_session, template
 
 every_entry_point = pytest.mark.parametrize("entry", ENTRY_POINTS, ids=lambda one: type(one).__name__)
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from seasoned.insight.page import render
-from seasoned.insight.report import Report
+from seasoned.report.page import render
+from seasoned.report.report import Report
 from tests.browser.walking import SIGHTS
-from tests.insight.planted_report import SCRIPT, empty_report, hostile_report, small_report
+from tests.report.planted_report import SCRIPT, empty_report, hostile_report, small_report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

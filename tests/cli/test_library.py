@@ -11,7 +11,7 @@ import pytest
 
 import seasoned
 from seasoned.errors import StoreError
-from seasoned.template.mine.selection import MiningOptions
+from seasoned.example.mine.selection import MiningOptions
 
 # The stable surface: names and parameters are only added.
 SURFACE = {

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from seasoned.example.library.storage import count_use, load, save, snapshot
 from seasoned.store import open_store
-from seasoned.template.library.storage import count_use, load, save, snapshot
 from tests.cli.run import answer, seasoned
-from tests.template.library.test_exchange import HERMES, WARM_V2
+from tests.example.library.test_exchange import HERMES, WARM_V2
 
 EVERY_FORMAT = ["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text"]
 

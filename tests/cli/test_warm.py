@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from seasoned.example.library.storage import load, save, set_state, use_of
 from seasoned.store import open_store
-from seasoned.template.library.storage import load, save, set_state, use_of
 from tests.cli.run import answer, seasoned
-from tests.template.examples import example, template
+from tests.example.examples import example, template
 
 
 @pytest.fixture

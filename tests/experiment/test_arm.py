@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from seasoned.errors import NotFound, UsageError
+from seasoned.example.example import Example, Source, Template
+from seasoned.example.library.storage import Library
 from seasoned.experiment.run.design import BUILT_IN, Material, arms_named, show
 from seasoned.experiment.task.task_file import Task, load_tasks
-from seasoned.template.example import Example, Source, Template
-from seasoned.template.library.storage import Library
 from tests.experiment.scripted import write_tasks
 
 

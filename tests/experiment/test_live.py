@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from seasoned.errors import NotFound
+from seasoned.example.library.storage import save, set_state
 from seasoned.experiment.live import live_session
 from seasoned.experiment.live.assignment import (
     ArmShare,
@@ -23,8 +24,7 @@ from seasoned.experiment.live.example_effect import example_effects
 from seasoned.experiment.live.live_report import LiveReport, list_live, live_report, report_of, settled_of
 from seasoned.experiment.live.live_session import LiveSession, load_live
 from seasoned.store import Store, open_store
-from seasoned.template.library.storage import save, set_state
-from tests.template.examples import example, template
+from tests.example.examples import example, template
 from tests.torture import TORTURE
 
 SPLIT = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from seasoned.example.example import Template
 from seasoned.experiment.analysis.task_run import RunCall, TaskRun
 from seasoned.experiment.run.run_store import keep_learned, load_learned, load_records
 from seasoned.experiment.run.runner import AgentRun, RoundBudget
@@ -13,7 +14,6 @@ from seasoned.experiment.run.train import learn, make_train_runs, train_name, tr
 from seasoned.experiment.task.task_file import load_tasks
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_store
-from seasoned.template.example import Template
 from tests.experiment.scripted import Scripted, write_tasks
 
 SECRECY = Secrecy(b"k" * 32)

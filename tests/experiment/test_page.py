@@ -14,9 +14,9 @@ from seasoned.experiment.analysis.contrast import Contrast
 from seasoned.experiment.analysis.findings import sentences
 from seasoned.experiment.page import render
 from seasoned.experiment.page.page import plots
-from seasoned.insight.page.rows import visible
+from seasoned.report.page.rows import visible
 from tests.experiment.simulated import run
-from tests.insight.test_page import Parsed
+from tests.report.test_page import Parsed
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

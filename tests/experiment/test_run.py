@@ -14,6 +14,8 @@ import msgspec
 import pytest
 
 from seasoned.errors import NotFound, UsageError
+from seasoned.example.example import Template
+from seasoned.example.library.storage import Library
 from seasoned.experiment.analysis.task_run import TaskRun
 from seasoned.experiment.run.design import Material, arms_named, new_design
 from seasoned.experiment.run.run_store import designs, keep_design, load_design, load_records
@@ -27,8 +29,6 @@ from seasoned.experiment.run.runner import (
 )
 from seasoned.experiment.task.task_file import load_tasks
 from seasoned.store import open_store
-from seasoned.template.example import Template
-from seasoned.template.library.storage import Library
 from tests.experiment.scripted import Scripted, knows_by_example, many_tasks, write_tasks
 from tests.torture import TORTURE
 

@@ -12,10 +12,10 @@ from seasoned.begin.ongoing import experiment_database
 from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import Begun, NewSession, begin
 from seasoned.config import Config
+from seasoned.example.library.storage import delete, save
 from seasoned.experiment.live.live_session import share_outcomes
 from seasoned.store import Store, open_store
-from seasoned.template.library.storage import delete, save
-from tests.template.examples import example, keep_session, template
+from tests.example.examples import example, keep_session, template
 
 TASK = ({"role": "user", "content": "Book the parcel."},)
 TOOLS = [{"name": "book_parcel", "parameters": {"type": "object", "properties": {"size": {"type": "string"}}}}]

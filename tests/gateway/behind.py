@@ -14,14 +14,14 @@ from typing import Any
 import msgspec
 
 from seasoned.config import Config
+from seasoned.example.example import Example
+from seasoned.example.library.storage import save
 from seasoned.history.reader.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_store
-from seasoned.template.example import Example
-from seasoned.template.library.storage import save
+from tests.example.examples import template
 from tests.real_clients import run, run_alone
 from tests.scripted_server import Line, Step, read_log
-from tests.template.examples import template
 
 SEASONED = Path(sys.executable).parent / "seasoned"
 UPSTREAM_PORT, GATEWAY_PORT = 8099, 7328

@@ -15,15 +15,15 @@ from urllib.parse import urlsplit
 import pytest
 
 from seasoned.config import Config
+from seasoned.example.example import Example
+from seasoned.example.library.storage import save
 from seasoned.gateway import provision
 from seasoned.gateway.record import example_watch, recorder
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from seasoned.template.example import Example
-from seasoned.template.library.storage import save
 from seasoned.testing import Call, ScriptedServer, call, serve_script
+from tests.example.examples import example, template
 from tests.gateway.running import Running, wait_until
-from tests.template.examples import example, template
 
 TOOL = "get_order_details"
 SCHEMA = {"type": "object", "properties": {"order_id": {"type": "string"}}, "required": ["order_id"]}

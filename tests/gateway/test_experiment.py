@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from seasoned.config import Config, WarmSettings
+from seasoned.example.library.storage import ExampleState, set_state, snapshot, state_history
 from seasoned.experiment.live import live_session
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.experiment.live.live_report import LiveReport, live_report
 from seasoned.gateway.record import example_watch
 from seasoned.store import open_store
-from seasoned.template.library.storage import ExampleState, set_state, snapshot, state_history
 from tests.gateway.live_world import EXAMPLE, NEW, Customer, World, converse, hurry, is_warm, serve_world, teach
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.torture import TORTURE

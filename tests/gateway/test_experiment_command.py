@@ -10,9 +10,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from seasoned.config import Config
+from seasoned.example.library.storage import set_state
 from seasoned.experiment.live.assignment import assign_logged, load_split, log_exposure, log_foregone
 from seasoned.store import Store, open_store
-from seasoned.template.library.storage import set_state
 from tests.cli.run import seasoned
 from tests.gateway.live_world import EXAMPLE, TOOL, teach
 

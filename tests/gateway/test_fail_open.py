@@ -18,14 +18,14 @@ import httpx2
 import pytest
 
 from seasoned.config import Config
+from seasoned.example.library.storage import save
 from seasoned.gateway.accounting import FOLDER, make_key
 from seasoned.scan import file_reader
 from seasoned.store import open_store
-from seasoned.template.library.storage import save
 from tests.cli.run import SEASONED
+from tests.example.examples import example, template
 from tests.gateway.running import Running, config_in, run_gateway, settings_for, used, wait_until
 from tests.gateway.upstream_server import Upstream, chat, chat_stream, serve_upstream
-from tests.template.examples import example, template
 
 TOOL = {"type": "function", "function": {"name": "search_files", "parameters": {"type": "object"}}}
 ASK: list[dict[str, Any]] = [{"role": "user", "content": "Find where it starts."}]

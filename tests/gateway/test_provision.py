@@ -13,13 +13,13 @@ import openai
 import pytest
 
 from seasoned.config import Config
+from seasoned.example.library.storage import save
 from seasoned.gateway.settings import FILE
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from seasoned.template.library.storage import save
+from tests.example.examples import example, template
 from tests.gateway.running import Running, config_in, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Upstream, chat, message, response, serve_upstream
-from tests.template.examples import example, template
 
 ASK: Any = [{"role": "system", "content": "You help."}, {"role": "user", "content": "Find where it starts."}]
 SCHEMA = {"type": "object", "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}}}

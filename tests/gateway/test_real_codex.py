@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.example.examples import example
 from tests.gateway.behind import PNG, URL, Behind, check_accounts, check_warm, said
 from tests.real_clients import codex
 from tests.scripted_server import Step
-from tests.template.examples import example
 
 SETTINGS = f"""
 model = "gpt-5.5"

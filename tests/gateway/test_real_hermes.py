@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.example.examples import example
 from tests.gateway.behind import PNG, URL, Behind, check_accounts, said
 from tests.real_clients import hermes_python
 from tests.scripted_server import Step
-from tests.template.examples import example
 
 PLAY = Path(__file__).parent / "play_hermes.py"
 SETTINGS = f"""

@@ -21,13 +21,13 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from seasoned.config import Config
+from seasoned.example.library.storage import save
 from seasoned.history.reader.seasoned_db import read
 from seasoned.store import open_store
-from seasoned.template.library.storage import save
+from tests.example.examples import example, template
 from tests.gateway.behind import PNG
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.scripted_server import ScriptedServer, serve_script
-from tests.template.examples import example, template
 
 PICTURE = base64.b64decode(PNG)
 STEPS: list[dict[str, Any]] = [

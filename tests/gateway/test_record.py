@@ -11,16 +11,16 @@ import openai
 import pytest
 
 from seasoned.config import Config
+from seasoned.example.library.storage import save
 from seasoned.gateway.accounting import make_key
 from seasoned.history.reader.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_database, open_store
 from seasoned.store.forget import forget_everything, forget_sessions
 from seasoned.store.project import list_projects
-from seasoned.template.library.storage import save
+from tests.example.examples import example, template
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Said, Upstream, chat, chat_stream, response, serve_upstream
-from tests.template.examples import example, template
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 SYSTEM: Any = {"role": "system", "content": "You help."}

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from seasoned.example.block import Block
+from seasoned.example.example import Example
+from seasoned.example.render import render
 from seasoned.gateway.wire.event_stream import EventStream
-from seasoned.template.block import Block
-from seasoned.template.example import Example
-from seasoned.template.render import render
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
     ['"', "\\", "}],", '{"messages":[]}', "[seasoned:end]", "data: x\n\n", "\u2028é𝄞", ""]

@@ -12,14 +12,14 @@ from typing import Any
 
 from seasoned.config import Config
 from seasoned.connect.hermes import with_plugin
+from seasoned.example.example import Template
+from seasoned.example.library.storage import save
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from seasoned.template.example import Template
-from seasoned.template.library.storage import save
+from tests.example.examples import example, keep_session, template
 from tests.hermes.installed import hermes_with_seasoned
 from tests.real_clients import run
 from tests.scripted_server import ScriptedServer
-from tests.template.examples import example, keep_session, template
 
 PLAY = Path(__file__).parent / "play.py"
 TURN = '"tools": ['

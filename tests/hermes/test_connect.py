@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from seasoned.config import Config, load
 from seasoned.connect.hermes import PREFILL_FILE, plan, remove_ours, with_plugin
 from seasoned.errors import CannotDo
+from seasoned.example.library.storage import save
 from seasoned.store import open_store
-from seasoned.template.library.storage import save
 from tests.connect.connecting import connect, connect_json
 from tests.hermes.house import shown
 

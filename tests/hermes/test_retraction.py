@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 
 from seasoned.config import Config
+from seasoned.example.library.storage import cached_library, save, set_state
 from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import Plugin
 from seasoned.store import open_store
-from seasoned.template.library.storage import cached_library, save, set_state
+from tests.example.examples import example, template
 from tests.hermes.test_judging import called, ended
 from tests.hermes.test_warm import ASK, LATER, config, sent
-from tests.template.examples import example, template
 
 __all__ = ["config"]
 BAD = '{"output": "", "exit_code": 2, "error": "pytest: unrecognized arguments: -q"}'

@@ -14,12 +14,12 @@ import msgspec
 import pytest
 
 from seasoned.config import Config, WarmSettings
+from seasoned.example.library.storage import save
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import Plugin
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from seasoned.template.library.storage import save
 from tests.hermes.house import shown
 from tests.history.hermes_rows import HermesDb
 

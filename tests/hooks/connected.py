@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from seasoned.config import Config
+from seasoned.example.example import Example
+from seasoned.example.library.storage import save
 from seasoned.store import open_store
-from seasoned.template.example import Example
-from seasoned.template.library.storage import save
 from tests.cli.run import seasoned
 from tests.confirm.serving import credentials_for
+from tests.example.examples import template
 from tests.real_clients import run_alone
 from tests.scripted_server import Line, Step, read_log
-from tests.template.examples import template
 
 MODEL_PORT, REVIEW_PORT = 8099, 8098
 WEEK = "error: a week is written like 2026-W09"

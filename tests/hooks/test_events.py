@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
+from seasoned.example.library.storage import save
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import open_store
-from seasoned.template.library.storage import save
 from tests.cli.run import seasoned
+from tests.example.examples import example, template
 from tests.history.claude_lines import ClaudeFile
 from tests.lesson.stored import command, keep_lessons
 from tests.scripted_server import serve_script
-from tests.template.examples import example, template
 
 HOOK = Path(sys.executable).parent / "seasoned-hook"
 RECORDED = {

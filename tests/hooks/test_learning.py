@@ -20,20 +20,20 @@ from seasoned.app.learn import learn
 from seasoned.background import start
 from seasoned.config import Config, load
 from seasoned.doctor import quick_checks
+from seasoned.example.library.storage import save, snapshot
 from seasoned.file_lock import locked
 from seasoned.hooks.learner import learn_all
 from seasoned.hooks.reviewer import review_folder
 from seasoned.learn_queue import begin, is_running, lock_path, note, wait_until_learned, waiting
 from seasoned.lesson.storage import last_learned
 from seasoned.store import open_store
-from seasoned.template.library.storage import save, snapshot
 from tests.cli.run import seasoned
+from tests.example.examples import template
+from tests.example.guard_worlds import EXAMPLE
+from tests.example.library.test_upkeep import Place, order, shown_to
 from tests.history.claude_lines import ClaudeFile
 from tests.hooks.test_events import ERROR, RIGHT, WRONG, context, hook
 from tests.scan.test_scan import content
-from tests.template.examples import template
-from tests.template.guard_worlds import EXAMPLE
-from tests.template.library.test_upkeep import Place, order, shown_to
 from tests.torture import TORTURE
 
 KILLS = 20 if TORTURE else 4

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 from uuid import NAMESPACE_OID, uuid5
 
+from tests.example.examples import example
 from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
 from tests.hooks.person import REASON
 from tests.real_clients import claude_code
 from tests.scripted_server import Line
-from tests.template.examples import example
 
 FIRST = "11111111-1111-4111-8111-111111111111"
 SECOND = "22222222-2222-4222-8222-222222222222"

@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.example.examples import example
 from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
 from tests.hooks.person import REASON
 from tests.real_clients import codex
 from tests.scripted_server import Line
-from tests.template.examples import example
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 WRAPPED, PLAIN = "rtk make test", "make test"

@@ -15,12 +15,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from seasoned.example.library.upkeep import auto
 from seasoned.lesson.storage import refresh
 from seasoned.project import project_of
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store
-from seasoned.template.library.upkeep import auto
 
 END = 1_780_000_000.0
 DAY = 86_400.0

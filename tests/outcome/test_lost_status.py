@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from seasoned.example.mine.selection import WorkedCalls
 from seasoned.outcome.evidence.lost_status import judge_recorded
 from seasoned.outcome.evidence.shell_command import read_command, told_name
 from seasoned.outcome.track import tracks
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
-from seasoned.template.mine.selection import WorkedCalls
 from tests.each_case import each_case
+from tests.example.sessions import SMALL
 from tests.history.claude_lines import ClaudeFile
-from tests.template.sessions import SMALL
 
 FAILING = "tests/a.py F.\n=== 1 failed, 1 passed in 0.10s ==="
 

@@ -7,10 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from seasoned.store import Store, open_store
-from seasoned.store.forget import Loss, forget_everything, forget_sessions, unlearn
-from seasoned.store.search import find_session
-from seasoned.template.library.storage import (
+from seasoned.example.library.storage import (
     TemplateUse,
     WarmBlock,
     count_use,
@@ -24,8 +21,11 @@ from seasoned.template.library.storage import (
     state_history,
     use_of,
 )
+from seasoned.store import Store, open_store
+from seasoned.store.forget import Loss, forget_everything, forget_sessions, unlearn
+from seasoned.store.search import find_session
+from tests.example.examples import example, source, template
 from tests.store.test_store import save as save_session
-from tests.template.examples import example, source, template
 
 
 @pytest.fixture

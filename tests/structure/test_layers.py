@@ -36,8 +36,8 @@ PACKAGES = (
     "scan",
     "stats",
     "lesson",
-    "insight",
-    "template",
+    "report",
+    "example",
     "mine",
     "experiment",
     "begin",
@@ -53,7 +53,7 @@ PACKAGES = (
 )
 ENTRY_POINTS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks", "testing")
 DATA = ("samples",)
-THIN = (*PACKAGES[: PACKAGES.index("template") + 1], "begin", *DATA, "hermes_plugin", "hooks")
+THIN = (*PACKAGES[: PACKAGES.index("example") + 1], "begin", *DATA, "hermes_plugin", "hooks")
 EVERYWHERE = {"msgspec"}
 NUMBERS = {"numpy", "scipy"}
 PAGES = {"jinja2", "markupsafe"}
@@ -116,10 +116,10 @@ def _foreign(package: str, top: str, each: Import) -> str | None:
     if package == "":
         return "importing the package does nothing"
     if top in NUMBERS:
-        if package in THIN and package not in ("stats", "insight"):
-            return "numbers are for stats and insight"
+        if package in THIN and package not in ("stats", "report"):
+            return "numbers are for stats and report"
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
-    own = {"insight": PAGES, "template": SEARCH, "store": SHARED, "price": PRICES, "redact": AUTOMATON}.get(
+    own = {"report": PAGES, "example": SEARCH, "store": SHARED, "price": PRICES, "redact": AUTOMATON}.get(
         package, set()
     )
     if top in own:
@@ -152,7 +152,7 @@ def test_every_module_imports_only_what_it_may() -> None:
         ("seasoned.store.backup", "from rich import print", "only the command line"),
         ("seasoned.stats.mean", "import numpy as np", "import it inside the function"),
         ("seasoned.outcome.error_rate", "def f():\n    import numpy", "numbers are for stats"),
-        ("seasoned.insight.page", "import jinja2", "import it inside the function"),
+        ("seasoned.report.page", "import jinja2", "import it inside the function"),
         ("seasoned.store.postgres", "import psycopg", "import it inside the function"),
         ("seasoned.outcome.page", "def f():\n    import jinja2", "the thin core"),
         ("seasoned", "from seasoned.session import Session", "importing the package does nothing"),
@@ -169,7 +169,7 @@ def test_a_wrong_import_is_found(name: str, text: str, why: str) -> None:
     ("name", "text"),
     [
         ("seasoned.stats.mean", "def f():\n    import numpy as np"),
-        ("seasoned.insight.page", "def f():\n    from markupsafe import Markup"),
+        ("seasoned.report.page", "def f():\n    from markupsafe import Markup"),
         ("seasoned.cli.serve", "def f():\n    import seasoned.web.app, uvicorn"),
         ("seasoned.store.search", "import sqlite3\nfrom seasoned import __version__\nfrom seasoned.store import Store"),
         ("seasoned", "def __getattr__(name):\n    from seasoned.history import read"),

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from seasoned.config import Config
+from seasoned.example.example import Template
+from seasoned.example.library.storage import count_use, save
 from seasoned.experiment.live.assignment import (
     ArmShare,
     assign_logged,
@@ -29,10 +31,8 @@ from seasoned.schedule import job_table
 from seasoned.schedule.job import Every, Job, Slot, new_id
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store, open_database, open_store
-from seasoned.template.example import Template
-from seasoned.template.library.storage import count_use, save
+from tests.example.examples import example, template
 from tests.history.claude_lines import ClaudeFile
-from tests.template.examples import example, template
 
 SAMPLES = Path(__file__).resolve().parents[2] / "src" / "seasoned" / "samples"
 HOSTILE = '<img src=x onerror=alert(1)> \u202egnp.exe\u202c <script>alert("hi")</script>'

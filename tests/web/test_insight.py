@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from seasoned.insight.report import Revision, revision
+from seasoned.report.report import Revision, revision
 from tests.web.filled import fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site
 

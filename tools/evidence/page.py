@@ -12,6 +12,8 @@ from tools.evidence.history import AFTER, BEFORE
 from tools.evidence.study import STUDIES, Study, session_id, task_set
 
 from seasoned.errors import CannotDo, NotFound
+from seasoned.example.block import Format
+from seasoned.example.library.storage import find_block
 from seasoned.experiment.analysis.analyse import Analysis, analyse
 from seasoned.experiment.analysis.contrast import POWER, Effect
 from seasoned.experiment.analysis.findings import amount, sentences
@@ -20,8 +22,6 @@ from seasoned.experiment.run.design import Design, Registration
 from seasoned.experiment.run.run_store import analyses, broken_off, load_design, load_records
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.store import Store, open_store
-from seasoned.template.block import Format
-from seasoned.template.library.storage import find_block
 from seasoned.text import plural
 
 ABOUT = "about.json"

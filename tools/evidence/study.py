@@ -21,17 +21,17 @@ from seasoned.begin.ongoing import experiment_database
 from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import Begun, NewSession, begin
 from seasoned.config import Config
+from seasoned.example.library.storage import library_for
+from seasoned.example.library.upkeep import refresh
+from seasoned.example.provision import BlockRequest, provision
+from seasoned.example.render import render
+from seasoned.example.render.script import placebo
 from seasoned.experiment.analysis.analyse import AnalysisPlan
 from seasoned.experiment.analysis.contrast import POWER, Contrast, TestRule, smallest_by_sign
 from seasoned.experiment.run.design import INSTRUCTIONS, Design, Registration, RunStart
 from seasoned.experiment.run.runner import PlannedRun
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.store import Store, open_store
-from seasoned.template.library.storage import library_for
-from seasoned.template.library.upkeep import refresh
-from seasoned.template.provision import BlockRequest, provision
-from seasoned.template.render import render
-from seasoned.template.render.script import placebo
 
 PRIMARY = "success"  # that the call which was asked for was made, by the check of the task
 MARGIN = 0.1

@@ -28,7 +28,6 @@ from seasoned.connect.instruction_file import (
 )
 from seasoned.connect.plan import ConnectPlan
 from seasoned.errors import CannotDo, NotFound
-from seasoned.insight.report import Tell, answer_in_process
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.advice import (
     Advice,
@@ -49,6 +48,7 @@ from seasoned.lesson.storage import lessons_of, refresh
 from seasoned.lesson.tree import contradiction
 from seasoned.project import name_of
 from seasoned.redact import Redactor
+from seasoned.report.report import Tell, answer_in_process
 from seasoned.store import Store, open_store
 from seasoned.store.project import list_projects
 from seasoned.text import plural

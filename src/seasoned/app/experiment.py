@@ -12,6 +12,9 @@ import msgspec
 from seasoned.app.stores import kept_secrecy, shared_database, user_store
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.example.example import content_digest
+from seasoned.example.library.storage import load as load_template
+from seasoned.example.library.storage import snapshot
 from seasoned.experiment.live.assignment import (
     TEMPLATE,
     ArmShare,
@@ -43,9 +46,6 @@ from seasoned.experiment.run.train import TRIES, learn, make_train_runs, train_u
 from seasoned.experiment.task.task_file import TaskSet, load_tasks
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Store, open_store
-from seasoned.template.example import content_digest
-from seasoned.template.library.storage import load as load_template
-from seasoned.template.library.storage import snapshot
 from seasoned.text import plural
 
 

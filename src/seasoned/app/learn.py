@@ -12,13 +12,13 @@ import msgspec
 from seasoned.app.stores import kept_secrecy, scan_into_store
 from seasoned.config import Config
 from seasoned.errors import NotFound, StoreError
+from seasoned.example.library.storage import snapshot
+from seasoned.example.library.upkeep import refresh as refresh_templates
+from seasoned.example.library.upkeep import watch
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.lesson.storage import refresh
 from seasoned.store import Store, open_store
 from seasoned.store.search import fill
-from seasoned.template.library.storage import snapshot
-from seasoned.template.library.upkeep import refresh as refresh_templates
-from seasoned.template.library.upkeep import watch
 
 # Rebuilding templates may take this share of the time if it takes long: a large store is rebuilt less often.
 _SHARE_OF_TIME = 0.05

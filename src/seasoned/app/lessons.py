@@ -12,7 +12,6 @@ from seasoned.app.stores import kept_secrecy
 from seasoned.config import Config
 from seasoned.connect.plan import FileChange, read_present
 from seasoned.errors import NotFound
-from seasoned.insight.report import Tell, answer_in_process
 from seasoned.lesson.ask import PLACE, LessonLookup, chosen_lines, decide
 from seasoned.lesson.lesson import Lesson, hint_text, lessons_about
 from seasoned.lesson.rule import ProjectRule, decide_rule, rules_of
@@ -20,6 +19,7 @@ from seasoned.lesson.share import render, shared
 from seasoned.lesson.storage import refresh
 from seasoned.project import checkout_root
 from seasoned.redact import Redactor
+from seasoned.report.report import Tell, answer_in_process
 from seasoned.store import DatabaseRow, Store, open_store
 
 _STEP_SECONDS = 1.0  # between two progress lines

@@ -184,8 +184,8 @@ def _retire_outdated(store: Store) -> None:
     """Stop showing examples that the sessions just read contradict, without waiting for templates to be rebuilt."""
     if store.row("template.newest_name") is None:
         return
-    from seasoned.template.library.storage import snapshot
-    from seasoned.template.library.upkeep import retire_stale
+    from seasoned.example.library.storage import snapshot
+    from seasoned.example.library.upkeep import retire_stale
 
     now = time.time()
     # Templates that a person built change only when a person asks for it.

@@ -29,31 +29,31 @@ from seasoned.begin.warm_start import begin as begin_session
 from seasoned.command.tool import TaskType
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, UsageError
-from seasoned.redact.redactor import Redactor
-from seasoned.store import Store, open_store
-from seasoned.store.project import find_project, project_key
-from seasoned.store.search import find_session
-from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
-from seasoned.template.choose.offered import Tools
-from seasoned.template.example import MAX_AGE_DAYS, Template, check_name, name_from
-from seasoned.template.library import storage
-from seasoned.template.library.exchange import MOST_BYTES, read_template
-from seasoned.template.library.guard import GuardRuling
-from seasoned.template.library.storage import (
+from seasoned.example.block import FORMATS, FORMS, Block, Form, Format
+from seasoned.example.choose.offered import Tools
+from seasoned.example.example import MAX_AGE_DAYS, Template, check_name, name_from
+from seasoned.example.library import storage
+from seasoned.example.library.exchange import MOST_BYTES, read_template
+from seasoned.example.library.guard import GuardRuling
+from seasoned.example.library.storage import (
     Library,
     TemplateUse,
     library_for,
     use_of,
 )
-from seasoned.template.library.upkeep import Retirement, prove_imported, too_old
-from seasoned.template.library.upkeep import refresh as update_templates
-from seasoned.template.mine.miner import FROM_ONE_SESSION
-from seasoned.template.mine.miner import build as mine_template
-from seasoned.template.mine.miner import create as template_of_session
-from seasoned.template.mine.selection import MiningOptions, why_nothing
-from seasoned.template.provision import BlockRequest, Messages, Provisioned, insert
-from seasoned.template.provision import provision as provision_from
-from seasoned.template.render import Rendered, render
+from seasoned.example.library.upkeep import Retirement, prove_imported, too_old
+from seasoned.example.library.upkeep import refresh as update_templates
+from seasoned.example.mine.miner import FROM_ONE_SESSION
+from seasoned.example.mine.miner import build as mine_template
+from seasoned.example.mine.miner import create as template_of_session
+from seasoned.example.mine.selection import MiningOptions, why_nothing
+from seasoned.example.provision import BlockRequest, Messages, Provisioned, insert
+from seasoned.example.provision import provision as provision_from
+from seasoned.example.render import Rendered, render
+from seasoned.redact.redactor import Redactor
+from seasoned.store import Store, open_store
+from seasoned.store.project import find_project, project_key
+from seasoned.store.search import find_session
 from seasoned.text import plural
 
 
@@ -254,7 +254,7 @@ def provision(
 ) -> Provisioned:
     """Put examples of what worked into the messages of a new session, from the user's own templates.
 
-    `tools` in the shape of any provider. Further options are those of `seasoned.template.provision.BlockRequest`:
+    `tools` in the shape of any provider. Further options are those of `seasoned.example.provision.BlockRequest`:
     budget, format, form, is_small. Where nothing fits, the messages come back unchanged and `reason` says why. With
     `is_used` false, for a preview, the use of the template is not counted. `project` is the key of the project that
     the session belongs to; without it, examples come from all projects.

@@ -22,7 +22,7 @@ from seasoned.session import ToolCall
 from seasoned.store import Database, Store, open_database
 
 if TYPE_CHECKING:
-    from seasoned.template.library.storage import Library
+    from seasoned.example.library.storage import Library
 
 
 OpenDatabase = Callable[[], AbstractContextManager[Database]]
@@ -61,8 +61,8 @@ def is_held_back(database: OpenDatabase, session: str, settings: BeginSettings, 
 
 def find_retraction(library: Library, example_ids: Collection[str], told: Collection[str] = ()) -> Retraction | None:
     """The retraction for a session that was shown these examples; None if all suspended ones are in `told`."""
-    from seasoned.template.library.guard import retraction
-    from seasoned.template.library.storage import find_example
+    from seasoned.example.library.guard import retraction
+    from seasoned.example.library.storage import find_example
 
     found = [
         find_example(library, one)

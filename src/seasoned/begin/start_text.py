@@ -12,12 +12,12 @@ from seasoned.begin.settings import BeginSettings
 from seasoned.config import Config
 from seasoned.digest import short_digest
 from seasoned.errors import StoreError
+from seasoned.example.library.storage import WarmBlock, find_block, keep_block
 from seasoned.lesson.ask import lookup_for
 from seasoned.lesson.lesson import Lesson
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.store import Store
 from seasoned.store.project import project_of_conversation
-from seasoned.template.library.storage import WarmBlock, find_block, keep_block
 
 if TYPE_CHECKING:
     from seasoned.redact import Redactor

@@ -18,20 +18,20 @@ from seasoned.begin.ongoing import OpenDatabase, is_held_back
 from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import Begun, NewSession, begin, show_once
 from seasoned.errors import NotFound, SeasonedError, UsageError
-from seasoned.insight.compare import compare_sessions
-from seasoned.insight.compression import fill, outlines
-from seasoned.insight.json_answer import comparison_answer, compression_answer, track_answer
-from seasoned.insight.profile import profile
+from seasoned.example.block import Format
+from seasoned.example.example import check_name
+from seasoned.example.library.storage import delete, library_for, listed, save
+from seasoned.example.mine.miner import build
+from seasoned.example.mine.selection import MiningOptions
+from seasoned.example.provision import BUDGET
 from seasoned.outcome.track import Track, tracks
 from seasoned.redact.redactor import Redactor
+from seasoned.report.compare import compare_sessions
+from seasoned.report.compression import fill, outlines
+from seasoned.report.json_answer import comparison_answer, compression_answer, track_answer
+from seasoned.report.profile import profile
 from seasoned.store import Store
 from seasoned.store.search import find_session
-from seasoned.template.block import Format
-from seasoned.template.example import check_name
-from seasoned.template.library.storage import delete, library_for, listed, save
-from seasoned.template.mine.miner import build
-from seasoned.template.mine.selection import MiningOptions
-from seasoned.template.provision import BUDGET
 
 Action = Literal["build", "list", "load", "delete", "profile", "compress-check", "compare"]
 ACTIONS: tuple[Action, ...] = get_args(Action)

@@ -14,11 +14,10 @@ from seasoned.begin.ongoing import OpenDatabase
 from seasoned.begin.settings import BeginSettings
 from seasoned.command.tool import tool_of
 from seasoned.errors import NotFound, StoreError
-from seasoned.store import Store
-from seasoned.template.block import Form, Format
-from seasoned.template.choose.offered import Tools, offered
-from seasoned.template.library.storage import Library, count_use, find_block, remember_block
-from seasoned.template.provision import (
+from seasoned.example.block import Form, Format
+from seasoned.example.choose.offered import Tools, offered
+from seasoned.example.library.storage import Library, count_use, find_block, remember_block
+from seasoned.example.provision import (
     BUDGET,
     TOLD,
     BlockMemory,
@@ -31,7 +30,8 @@ from seasoned.template.provision import (
     last_request,
     provision,
 )
-from seasoned.template.render import Rendered
+from seasoned.example.render import Rendered
+from seasoned.store import Store
 from seasoned.text import count_tokens
 
 if TYPE_CHECKING:
@@ -224,8 +224,8 @@ def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept
 def _library(store: Store, session: NewSession, now: float) -> Library:
     """The library that the session may be shown: nothing of other projects."""
     # Imported here: a hook shows the sheet, and seldom gets here.
+    from seasoned.example.library.storage import library_for
     from seasoned.store.project import project_of_conversation
-    from seasoned.template.library.storage import library_for
 
     folder = session.folder
     project = session.project if folder is None else project_of_conversation(store, session.id, folder)

@@ -32,7 +32,7 @@ from seasoned.experiment.run.design import new_design
 from seasoned.experiment.run.run_store import analyses
 from seasoned.experiment.run.runner import OnProgress
 from seasoned.experiment.task.task_file import BUILT_IN, PARTS, load_tasks
-from seasoned.insight.trials import points_between
+from seasoned.report.trials import points_between
 from seasoned.stats.interval import Estimate
 from seasoned.text import plural
 

@@ -26,8 +26,10 @@ from seasoned.cli.options import (
 from seasoned.cli.output import ReadingBar, print_json, printable, shown, table, write_page
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, sessions_for
 from seasoned.errors import NotFound, UsageError
-from seasoned.insight.compare import ComparedSide, Comparison, compare_sessions, compare_sets
-from seasoned.insight.compression import (
+from seasoned.outcome.error_rate import Counts, Include
+from seasoned.outcome.track import Track, tracks
+from seasoned.report.compare import ComparedSide, Comparison, compare_sessions, compare_sets
+from seasoned.report.compression import (
     CompressionCheck,
     Judgement,
     Knowledge,
@@ -41,7 +43,7 @@ from seasoned.insight.compression import (
     outlines,
     sentence,
 )
-from seasoned.insight.json_answer import (
+from seasoned.report.json_answer import (
     MOST_SHOWN,
     comparison_answer,
     compression_answer,
@@ -49,13 +51,11 @@ from seasoned.insight.json_answer import (
     topics,
     track_answer,
 )
-from seasoned.insight.page.sections import render
-from seasoned.insight.profile import Profile
-from seasoned.insight.profile import profile as profile_of
-from seasoned.insight.report import Recurrence, Report, report_on
-from seasoned.insight.trials import Figure, points_between, share, share_between
-from seasoned.outcome.error_rate import Counts, Include
-from seasoned.outcome.track import Track, tracks
+from seasoned.report.page.sections import render
+from seasoned.report.profile import Profile
+from seasoned.report.profile import profile as profile_of
+from seasoned.report.report import Recurrence, Report, report_on
+from seasoned.report.trials import Figure, points_between, share, share_between
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Estimate
 from seasoned.store.search import find_session

@@ -30,12 +30,11 @@ from seasoned.cli.output import ReadingBar, print_json, printable, table, when, 
 from seasoned.cli.project import print_source
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
-from seasoned.store import Store
-from seasoned.template.choose.ranking import is_proven
-from seasoned.template.example import Example, Template
-from seasoned.template.library import storage
-from seasoned.template.library.exchange import Shape, file_name, write_template
-from seasoned.template.library.storage import (
+from seasoned.example.choose.ranking import is_proven
+from seasoned.example.example import Example, Template
+from seasoned.example.library import storage
+from seasoned.example.library.exchange import Shape, file_name, write_template
+from seasoned.example.library.storage import (
     ExampleState,
     Library,
     LibraryStats,
@@ -43,10 +42,11 @@ from seasoned.template.library.storage import (
     State,
     TemplateUse,
 )
-from seasoned.template.library.storage import stats as count
-from seasoned.template.library.upkeep import Retirement
-from seasoned.template.mine.miner import FROM_ONE_SESSION
-from seasoned.template.mine.selection import MiningOptions
+from seasoned.example.library.storage import stats as count
+from seasoned.example.library.upkeep import Retirement
+from seasoned.example.mine.miner import FROM_ONE_SESSION
+from seasoned.example.mine.selection import MiningOptions
+from seasoned.store import Store
 from seasoned.text import plural
 
 _SHAPES = click.Choice(["seasoned", "warm-v2", "session-template"])

@@ -23,14 +23,14 @@ from seasoned.cli.serve import serve_all
 from seasoned.cli.template import example_count, print_retired, print_too_old
 from seasoned.config import Config, load
 from seasoned.errors import UsageError
+from seasoned.example.library.storage import snapshot
+from seasoned.example.library.upkeep import refresh, too_old
+from seasoned.example.provision import BlockRequest, provision
 from seasoned.history.discover import discover
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.scan import ScanReport
 from seasoned.store import Store
 from seasoned.store.project import list_projects
-from seasoned.template.library.storage import snapshot
-from seasoned.template.library.upkeep import refresh, too_old
-from seasoned.template.provision import BlockRequest, provision
 from seasoned.text import plural
 
 # All of it is meant to fit on a screen of 24 lines.

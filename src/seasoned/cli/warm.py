@@ -25,8 +25,8 @@ from seasoned.cli.output import print_json, printable
 from seasoned.cli.project import project_or_none
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
+from seasoned.example.provision import BUDGET, Provisioned
 from seasoned.lesson.recall import recall_text
-from seasoned.template.provision import BUDGET, Provisioned
 
 
 @click.command()

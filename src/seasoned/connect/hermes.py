@@ -299,10 +299,10 @@ def _prefill_plan(config: Config, path: Path, before: bytes | None, template: st
 
 def prefill_of(config: Config, template: str) -> bytes:
     """The prefill file of a template, for the tools that every Hermes has."""
+    from seasoned.example.library.storage import cached_library
+    from seasoned.example.provision import BlockRequest, provision
+    from seasoned.example.render.rendering import prefill_file
     from seasoned.store import open_store
-    from seasoned.template.library.storage import cached_library
-    from seasoned.template.provision import BlockRequest, provision
-    from seasoned.template.render.rendering import prefill_file
 
     if not config.store_path.exists():
         raise NotFound("There are no templates yet. Run `seasoned up` first.")

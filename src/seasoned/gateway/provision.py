@@ -24,6 +24,8 @@ from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import NotFound
+from seasoned.example.library.storage import cached_library
+from seasoned.example.provision import BlockMemory, BlockRequest, provision
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.proxy.upstream import Headers
 from seasoned.gateway.wire.request import ApiRequest
@@ -33,8 +35,6 @@ from seasoned.redact.redactor import Redactor
 from seasoned.session import SessionRef, ToolCall
 from seasoned.store import Database, Store, open_database, open_store
 from seasoned.store.project import project_key
-from seasoned.template.library.storage import cached_library
-from seasoned.template.provision import BlockMemory, BlockRequest, provision
 
 OPT_OUT = (b"x-seasoned-warm", b"off")
 # How long a first request waits for its block. One that goes without a block stays without.

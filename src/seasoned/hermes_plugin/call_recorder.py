@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 
 from seasoned.config import Config
+from seasoned.example.library.storage import cached_library
+from seasoned.example.library.upkeep import watch
 from seasoned.hermes_plugin.host import BackgroundThread, log
 from seasoned.history.reader.hermes_db import AGENT, NAME
 from seasoned.marks import is_synthetic_id
@@ -22,8 +24,6 @@ from seasoned.scan.file_reader import FileReader
 from seasoned.scan.store_writer import StoreWriter
 from seasoned.session import Marks, Message, Relation, Result, Session, SessionRef, ToolCall
 from seasoned.store import Store, open_store
-from seasoned.template.library.storage import cached_library
-from seasoned.template.library.upkeep import watch
 
 _MOST = 2000
 # The guard reads all sessions that were shown an example, too much for every turn.
@@ -158,7 +158,7 @@ def _session(ref: SessionRef, call: ToolCall, turn: HermesTurn) -> Session:
 
 def turn_of(body: dict[str, Any], *, model: str, parent: str | None) -> HermesTurn:
     """The turn that a request belongs to."""
-    from seasoned.template.provision import last_request
+    from seasoned.example.provision import last_request
 
     messages = [message for message in body.get("messages") or () if isinstance(message, dict)]
     said = [message for message in messages if message.get("role") not in ("system", "developer")]

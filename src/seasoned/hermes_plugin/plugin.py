@@ -19,6 +19,7 @@ from seasoned.begin.warm_session import ACTIONS, warm_session
 from seasoned.begin.warm_session import DESCRIPTION as TOOL_DESCRIPTION
 from seasoned.config import Config, load
 from seasoned.errors import SeasonedError
+from seasoned.example.library.storage import cached_library, listed
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of
 from seasoned.hermes_plugin.confirmation import CallGate
@@ -37,7 +38,6 @@ from seasoned.learn_queue import begin as begin_learning
 from seasoned.learn_queue import note, wait_until_learned
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
-from seasoned.template.library.storage import cached_library, listed
 from seasoned.text import plural
 
 if TYPE_CHECKING:

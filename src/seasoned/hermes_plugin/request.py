@@ -29,6 +29,11 @@ from seasoned.begin.start_text import begin_with_memory, find_memory
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import SourceError
+from seasoned.example.block import Format
+from seasoned.example.choose.offered import offered
+from seasoned.example.library.storage import Library, cached_library
+from seasoned.example.provision import BlockMemory, carries_block, insert, is_under_way
+from seasoned.example.render import Rendered
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.host import BackgroundThread, log
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage, profile_at
@@ -38,11 +43,6 @@ from seasoned.marks import HINT_OPENS
 from seasoned.session import Marks, Result, SessionRef, ToolCall
 from seasoned.store import Store, open_store
 from seasoned.store.project import project_key
-from seasoned.template.block import Format
-from seasoned.template.choose.offered import offered
-from seasoned.template.library.storage import Library, cached_library
-from seasoned.template.provision import BlockMemory, carries_block, insert, is_under_way
-from seasoned.template.render import Rendered
 
 SUBAGENT = "subagent"
 # The next request waits this long. A result that is sent without a line stays without.

@@ -115,7 +115,7 @@ def _resume(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
     if event.source not in ("resume", "compact"):
         # A fork has the history of its origin, and with it the block.
         return None
-    from seasoned.template.library.storage import find_block
+    from seasoned.example.library.storage import find_block
 
     known = find_block(open_until_exit(config.store_path), f"{agent}:{event.session_id}", "text")
     if known is None or (event.source == "resume" and _holds(event.transcript_path, BLOCK_OPENS)):

@@ -17,18 +17,18 @@ from seasoned.admission import LEFT_OUT, admitted, is_harmless, is_named_plainly
 from seasoned.app.stores import user_store
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
-from seasoned.insight.json_answer import track_answer
-from seasoned.insight.profile import profile
-from seasoned.insight.report import Report, Revision, report_on, revision
-from seasoned.insight.trials import Figure, share, share_between
+from seasoned.example.block import clean_line
+from seasoned.example.example import Example
+from seasoned.example.library.storage import Library, ListedTemplate, library_for, listed
+from seasoned.example.provision import BlockRequest, provision
 from seasoned.outcome.track import tracks
+from seasoned.report.json_answer import track_answer
+from seasoned.report.profile import profile
+from seasoned.report.report import Report, Revision, report_on, revision
+from seasoned.report.trials import Figure, share, share_between
 from seasoned.store import Store
 from seasoned.store.project import project_key
 from seasoned.store.search import find_session
-from seasoned.template.block import clean_line
-from seasoned.template.example import Example
-from seasoned.template.library.storage import Library, ListedTemplate, library_for, listed
-from seasoned.template.provision import BlockRequest, provision
 from seasoned.text import plural
 
 # A model reads this, so it has only the head of each table; the JSON form has everything.

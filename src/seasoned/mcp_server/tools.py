@@ -28,10 +28,10 @@ from seasoned.confirm.client import (
 )
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError, UsageError
+from seasoned.example.block import Format
+from seasoned.example.provision import BUDGET
 from seasoned.lesson.recall import LIMIT, MOST, recall_text
 from seasoned.store.project import project_key
-from seasoned.template.block import Format
-from seasoned.template.provision import BUDGET
 
 Tags = Annotated[list[str], Field(description="build: words to find it by; list: templates with any of these.")]
 Tools = Annotated[list[str | dict[str, Any]], Field(description="load: the tools you have, as names or schemas.")]

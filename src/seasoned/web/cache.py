@@ -15,7 +15,7 @@ import msgspec
 from starlette.requests import Request
 
 from seasoned.errors import CannotDo, SeasonedError
-from seasoned.insight.report import Revision
+from seasoned.report.report import Revision
 from seasoned.web.history_store import HistoryStore, histories_of
 
 _T = TypeVar("_T")

@@ -24,9 +24,9 @@ from seasoned.confirm.service.app import status_of
 from seasoned.confirm.service.listen import host_name, is_known_host
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Refused, SeasonedError
-from seasoned.insight.page import frame as report
-from seasoned.insight.page.plots import Plot
 from seasoned.redact import Redactor
+from seasoned.report.page import frame as report
+from seasoned.report.page.plots import Plot
 from seasoned.web import display
 from seasoned.web.browser_session import BrowserSession, NotLoggedIn
 from seasoned.web.display import markdown

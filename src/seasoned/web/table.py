@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from seasoned.errors import NotFound, UsageError
-from seasoned.insight.page.plots import Plot
 from seasoned.project import name_of
+from seasoned.report.page.plots import Plot
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import find_project
 from seasoned.text import dollars

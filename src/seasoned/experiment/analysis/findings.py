@@ -7,7 +7,7 @@ import msgspec
 from seasoned.experiment.analysis.analyse import CONTROL, PLACEBO, Analysis, is_found
 from seasoned.experiment.analysis.contrast import POWER, Effect
 from seasoned.experiment.analysis.task_run import KINDS, Measure
-from seasoned.insight.trials import share
+from seasoned.report.trials import share
 from seasoned.stats.interval import Estimate
 from seasoned.text import plural
 

@@ -7,9 +7,9 @@ from typing import Literal, get_args
 
 import msgspec
 
-from seasoned.insight.trials import EARLY_TURNS
 from seasoned.outcome.error_rate import count_name
 from seasoned.outcome.judge import judge_session
+from seasoned.report.trials import EARLY_TURNS
 from seasoned.session import Session, Usage
 
 # The result of the task's check.

@@ -10,10 +10,10 @@ from hashlib import blake2b
 import msgspec
 
 from seasoned.errors import NotFound, UsageError
+from seasoned.example.example import content_digest
+from seasoned.example.library.storage import Library, cached_library
 from seasoned.session import Relation
 from seasoned.store import Database, Store
-from seasoned.template.example import content_digest
-from seasoned.template.library.storage import Library, cached_library
 
 # The arm of sessions that the experiment leaves alone.
 HOLDOUT = "holdout"

@@ -15,7 +15,7 @@ import msgspec
 from seasoned.experiment.live.assignment import Split
 from seasoned.experiment.live.live_session import LiveSession
 from seasoned.experiment.live.sample_ratio import sample_ratio
-from seasoned.insight.trials import points_between
+from seasoned.report.trials import points_between
 from seasoned.stats.anytime import difference_sequence
 from seasoned.stats.interval import Estimate
 

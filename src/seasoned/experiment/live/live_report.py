@@ -18,15 +18,15 @@ from typing import Literal
 import msgspec
 
 from seasoned.errors import UsageError
+from seasoned.example.library.storage import State, cached_library
 from seasoned.experiment.live.assignment import HOLDOUT, Split, load_split
 from seasoned.experiment.live.example_effect import ExampleEffect, example_effects
 from seasoned.experiment.live.live_session import LiveSession, load_live
 from seasoned.experiment.live.sample_ratio import SampleRatio, sample_ratio
-from seasoned.insight.trials import points_between, share
+from seasoned.report.trials import points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.interval import Estimate, holm
 from seasoned.store import Database, Store
-from seasoned.template.library.storage import State, cached_library
 from seasoned.text import plural
 
 _LEVEL = 0.95

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.experiment.live.live_report import MEASURES, LiveArm, LiveEffect, LiveLook, LiveReport
-from seasoned.insight.page import charts
-from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import (
+from seasoned.report.page import charts
+from seasoned.report.page.plots import Plot
+from seasoned.report.page.rows import (
     DASH,
     change,
     change_between,
@@ -21,7 +21,7 @@ from seasoned.insight.page.rows import (
     unique,
     visible,
 )
-from seasoned.insight.trials import share
+from seasoned.report.trials import share
 
 _LABEL_CHARS = 60
 _PANEL = 150

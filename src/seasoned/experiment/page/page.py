@@ -10,10 +10,10 @@ from seasoned.experiment.analysis.analyse import Analysis, ArmFigures, is_found
 from seasoned.experiment.analysis.contrast import LEVEL, POWER, Effect
 from seasoned.experiment.analysis.findings import amount, change, sentences
 from seasoned.experiment.analysis.task_run import KINDS, MEASURES, Measure
-from seasoned.insight.page import charts
-from seasoned.insight.page.frame import environment, frame
-from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import (
+from seasoned.report.page import charts
+from seasoned.report.page.frame import environment, frame
+from seasoned.report.page.plots import Plot
+from seasoned.report.page.rows import (
     DASH,
     ends_of,
     number,

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 import msgspec
 
 from seasoned.errors import NotFound, UsageError
+from seasoned.example.block import Block, Form
+from seasoned.example.choose.choice import BlockLimits, choose
+from seasoned.example.choose.offered import offered
+from seasoned.example.choose.ranking import SessionNeeds, ranking_of, words_of
+from seasoned.example.example import Template
+from seasoned.example.library.storage import Library
+from seasoned.example.provision import BUDGET
+from seasoned.example.render import Rendered, render
+from seasoned.example.render.script import placebo
 from seasoned.experiment.analysis.analyse import CONTROL, PLACEBO, AnalysisPlan
 from seasoned.experiment.analysis.contrast import Contrast
 from seasoned.experiment.analysis.task_run import Measure
 from seasoned.experiment.task.task_file import Part, Task
-from seasoned.template.block import Block, Form
-from seasoned.template.choose.choice import BlockLimits, choose
-from seasoned.template.choose.offered import offered
-from seasoned.template.choose.ranking import SessionNeeds, ranking_of, words_of
-from seasoned.template.example import Template
-from seasoned.template.library.storage import Library
-from seasoned.template.provision import BUDGET
-from seasoned.template.render import Rendered, render
-from seasoned.template.render.script import placebo
 
 K = 3  # examples shown: in measurements, more cost time and gained little
 INSTRUCTIONS = (

@@ -7,12 +7,12 @@ from typing import get_args
 import msgspec
 
 from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.example.example import Template
 from seasoned.experiment.analysis.analyse import Analysis, analyse
 from seasoned.experiment.analysis.task_run import Check, TaskRun
 from seasoned.experiment.run.design import Design
 from seasoned.session import SessionRef
 from seasoned.store import Store
-from seasoned.template.example import Template
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _record = msgspec.json.Decoder(TaskRun).decode

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import msgspec
 
 from seasoned.errors import CannotDo
+from seasoned.example.library.storage import WarmBlock, keep_block
 from seasoned.experiment.analysis.task_run import RunCall, TaskRun, calls_of
 from seasoned.experiment.run.design import Arm, Design, Material, RunStart, show
 from seasoned.experiment.run.run_store import begin, load_records, save
@@ -19,7 +20,6 @@ from seasoned.experiment.task.environment import Answer, EndState, EnvironmentTo
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.session import Session, SessionRef, Usage
 from seasoned.store import Store, open_store
-from seasoned.template.library.storage import WarmBlock, keep_block
 
 
 class ModelUnreachable(CannotDo):

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.example.example import Template
+from seasoned.example.mine.miner import mine
+from seasoned.example.mine.selection import MiningOptions
 from seasoned.experiment.analysis.task_run import TaskRun
 from seasoned.experiment.run.design import Arm, Material, show
 from seasoned.experiment.run.run_store import keep_learned, load_learned, load_records
@@ -23,9 +26,6 @@ from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.outcome.track import Track, tracks
 from seasoned.redact.key import Secrecy
 from seasoned.store import Store, open_store
-from seasoned.template.example import Template
-from seasoned.template.mine.miner import mine
-from seasoned.template.mine.selection import MiningOptions
 
 ARM = "train"
 TRIES = 4  # of each task at most, until it is done once

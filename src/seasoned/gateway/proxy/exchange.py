@@ -9,13 +9,13 @@ from uuid import uuid4
 
 import msgspec
 
+from seasoned.example.block import Format
 from seasoned.gateway.accounting import Ended, UsageEntry
 from seasoned.gateway.record.conversations import GatewayConversation
 from seasoned.gateway.settings import Failures
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.event_stream import EventStream
 from seasoned.gateway.wire.request import ApiName, ApiRequest, ApiResponse
-from seasoned.template.block import Format
 
 
 class WireApi(NamedTuple):

@@ -16,14 +16,14 @@ from importlib.util import find_spec
 import msgspec
 
 from seasoned.errors import NotFound
+from seasoned.example.example import Example
+from seasoned.example.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
+from seasoned.example.library.storage import Library, State, cached_library, set_state
 from seasoned.experiment.live.assignment import load_split
 from seasoned.experiment.live.live_report import hurting
 from seasoned.experiment.live.live_session import LiveSession
 from seasoned.outcome.track import JudgedCall, Track, tracks
 from seasoned.store import Database, Store
-from seasoned.template.example import Example
-from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
-from seasoned.template.library.storage import Library, State, cached_library, set_state
 
 # The newest lineages of one example. An older change would have been noticed long ago.
 _MOST_LINEAGES = 40

@@ -24,7 +24,7 @@ from seasoned.app.advice import (
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.plan import ConnectPlan, preview
 from seasoned.errors import CannotDo, UsageError
-from seasoned.insight.report import revision
+from seasoned.report.report import revision
 from seasoned.store import Store
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import project_link, session_link, short

@@ -13,8 +13,8 @@ from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound
 from seasoned.experiment.live.live_report import LiveExample, LiveListing, LiveReport, list_live
 from seasoned.experiment.page.live_plots import live_plots
-from seasoned.insight.page.rows import change, change_between
-from seasoned.insight.report import revision
+from seasoned.report.page.rows import change, change_between
+from seasoned.report.report import revision
 from seasoned.web.cache import CacheLookup, cache_of
 from seasoned.web.display import experiment_link
 from seasoned.web.history_store import histories_of

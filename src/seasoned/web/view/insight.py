@@ -11,9 +11,9 @@ import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.insight.page.plots import Plot, plots
-from seasoned.insight.page.sections import PARTS, words
-from seasoned.insight.report import Report, Revision, revision
+from seasoned.report.page.plots import Plot, plots
+from seasoned.report.page.sections import PARTS, words
+from seasoned.report.report import Report, Revision, revision
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import session_link, sessions_link
 from seasoned.web.history_store import HistoryStore, histories_of
@@ -69,7 +69,7 @@ async def _seen(request: HTTPRequest, now: Revision, project: str | None) -> Cac
 
 
 def _made(histories: HistoryStore, tell: TellProgress, project: str | None) -> ReportPage:
-    data = run_in_process("seasoned.insight.report", histories, tell, project, what="The report")
+    data = run_in_process("seasoned.report.report", histories, tell, project, what="The report")
     return page_of(msgspec.msgpack.decode(data, type=Report))
 
 

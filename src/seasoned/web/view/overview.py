@@ -14,12 +14,12 @@ from seasoned.app.lessons import repair_entry
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
-from seasoned.insight.page import charts
-from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_between
-from seasoned.insight.report import revision
-from seasoned.insight.trials import DaySums, Figure, over_time
 from seasoned.lesson.advice import MOST
+from seasoned.report.page import charts
+from seasoned.report.page.plots import Plot
+from seasoned.report.page.rows import figure_cells, figure_row, number, rate_between
+from seasoned.report.report import revision
+from seasoned.report.trials import DaySums, Figure, over_time
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import ProjectRow, list_projects
 from seasoned.text import dollars, plural

@@ -17,14 +17,14 @@ from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
 from seasoned.errors import NotFound, UsageError
+from seasoned.example.library.storage import library_of
 from seasoned.gateway.history_usage import price_source
-from seasoned.insight.page.rows import number
-from seasoned.insight.report import Revision, revision
 from seasoned.lesson.ask import decide as decide_line
 from seasoned.lesson.rules import is_behind
+from seasoned.report.page.rows import number
+from seasoned.report.report import Revision, revision
 from seasoned.store import Store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects, refs_in
-from seasoned.template.library.storage import library_of
 from seasoned.text import dollars
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link

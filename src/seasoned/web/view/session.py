@@ -24,9 +24,9 @@ from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, NotFound
 from seasoned.history.reader.seasoned_db import NAME
 from seasoned.history.resume import resume_command
-from seasoned.insight.page.rows import number
 from seasoned.live import RUNNING_SECONDS, streak_of
 from seasoned.project import name_of as project_name
+from seasoned.report.page.rows import number
 from seasoned.review.due import settings_of
 from seasoned.scan.intent import opening_words
 from seasoned.session import Session, ToolCall

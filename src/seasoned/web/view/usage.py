@@ -15,9 +15,9 @@ from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
 from seasoned.gateway.accounting import GROUPINGS, GroupBy, UsageTotal, sum_known
 from seasoned.gateway.history_usage import HistoryGroup, HistoryTotal, history_totals, price_source
-from seasoned.insight.page import charts
-from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import number, plural
+from seasoned.report.page import charts
+from seasoned.report.page.plots import Plot
+from seasoned.report.page.rows import number, plural
 from seasoned.store.project import refs_in
 from seasoned.text import dollars
 from seasoned.web.display import sessions_link

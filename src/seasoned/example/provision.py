@@ -1,0 +1,354 @@
+"""Adds a warm block to the messages of a new session. `ensure_block` does so once for each conversation."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from seasoned.command.tool import TaskType
+from seasoned.errors import NotFound, StoreError
+from seasoned.example.block import Block, Form, Format
+from seasoned.example.choose.choice import BlockLimits, choose
+from seasoned.example.choose.offered import Tools, offered
+from seasoned.example.choose.ranking import SessionNeeds, ranking_of, words_of
+from seasoned.example.library.storage import Library, WarmBlock, count_use, find_block, keep_block, remember_block
+from seasoned.example.render import Rendered, render, render_told
+from seasoned.marks import is_synthetic_id, opens_block
+from seasoned.store import Store
+from seasoned.text import count_tokens
+
+_SYSTEM = ("system", "developer")
+_PROMPT_PARTS = ("system-prompt", "user-prompt")
+
+
+def insert(messages: Sequence[Mapping[str, Any]], rendered: Rendered) -> list[dict[str, Any]]:
+    """The messages with the block; unchanged if they have one already."""
+    given = [dict(message) for message in messages]
+    if rendered.is_empty or carries_block(given):
+        return given
+    if rendered.format == "text":
+        block = [{"role": "system", "content": rendered.content.decode().rstrip("\n")}]
+    else:
+        block = json.loads(rendered.content)
+    if rendered.format == "pydantic-ai":
+        given = _split_request(given)
+    start = next((index for index, message in enumerate(given) if not _is_system(message)), len(given))
+    return [*given[:start], *block, *given[start:]]
+
+
+def carries_block(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the messages have a block already. Results of tools are not searched: they could say anything."""
+    for message in messages:
+        if any(map(is_synthetic_id, _call_ids(message))):
+            return True
+        if any(map(opens_block, _prompts(message))):
+            return True
+    return False
+
+
+def _is_system(message: Mapping[str, Any]) -> bool:
+    if message.get("kind") == "request":
+        parts = _records(message.get("parts"))
+        return bool(parts) and all(part.get("part_kind") == "system-prompt" for part in parts)
+    return message.get("role") in _SYSTEM
+
+
+def _split_request(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """pydantic-ai keeps the system prompt and the first question in one request: they become two."""
+    for index, message in enumerate(messages):
+        if _is_system(message):
+            continue
+        parts = _records(message.get("parts"))
+        system = [part for part in parts if part.get("part_kind") == "system-prompt"]
+        if message.get("kind") != "request" or not system:
+            break
+        # Instructions are read from the newest request, so they stay with the question.
+        first = {**{key: message[key] for key in message if key != "instructions"}, "parts": system}
+        rest = {**message, "parts": [part for part in parts if part.get("part_kind") != "system-prompt"]}
+        return [*messages[:index], first, rest, *messages[index + 1 :]]
+    return messages
+
+
+def _call_ids(message: Mapping[str, Any]) -> Iterator[str]:
+    """The ids of the calls that a message makes, in any format."""
+    if message.get("type") == "function_call":
+        yield str(message.get("call_id"))
+    for call in _records(message.get("tool_calls")):
+        yield str(call.get("id"))
+    for block in _records(message.get("content")):
+        if block.get("type") == "tool_use":
+            yield str(block.get("id"))
+    for part in _records(message.get("parts")):
+        if part.get("part_kind") == "tool-call":
+            yield str(part.get("tool_call_id"))
+
+
+def _prompts(message: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of a message that are addressed to the model, in any format."""
+    parts = [part for part in _records(message.get("parts")) if part.get("part_kind") in _PROMPT_PARTS]
+    contents = [part.get("content") for part in parts]
+    if message.get("role") in ("user", *_SYSTEM):
+        contents.append(message.get("content"))
+    for content in contents:
+        if isinstance(content, str):
+            yield content
+        for block in _records(content):
+            if isinstance(text := block.get("text"), str):
+                yield text
+
+
+def _records(value: object) -> list[Mapping[str, Any]]:
+    return [part for part in value if isinstance(part, Mapping)] if isinstance(value, list | tuple) else []
+
+
+BUDGET = 1500
+# The name for a block without examples. No template can have it, because of the slash.
+TOLD = "project/items"
+# Items of the Responses API that only an agent writes.
+_ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
+# One block has a few kilobytes.
+_IN_MEMORY = 4096
+Messages = Sequence[Mapping[str, Any]] | str
+_STORE_FAILS = (StoreError, sqlite3.Error)
+
+
+class Provisioned(msgspec.Struct, frozen=True):
+    """The messages to begin with, what was added to them, and why."""
+
+    messages: list[dict[str, Any]]
+    rendered: Rendered | None
+    block: Block | None
+    reason: str
+
+
+class Ensured(msgspec.Struct, frozen=True):
+    """What a conversation is shown in one format: the same bytes as long as it lives."""
+
+    rendered: Rendered | None
+    reason: str
+    template: str | None = None  # `name@version`
+    is_new: bool = False  # made by this call
+
+
+class BlockRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session asks for besides its messages. Everything has a default."""
+
+    conversation: str = ""  # `agent:native id` of its first session; decides between examples of equal merit
+    format: Format = "openai"
+    form: Form = "messages"
+    tools: Tools | None = None  # in the format of any provider; None if they are unknown
+    task: str | None = None  # by default the last user message
+    template: str | None = None  # the name of the one to use; by default the best
+    task_type: TaskType | None = None
+    tags: Sequence[str] = ()
+    budget: int = BUDGET
+    is_small: bool = False
+
+
+_ANYTHING = BlockRequest()
+
+
+def provision(messages: Messages, *, library: Library, asked: BlockRequest = _ANYTHING, told: str = "") -> Provisioned:
+    """Choose, render and insert. Pure: the same arguments give the same bytes in every process.
+
+    If nothing fits, nothing is added and `reason` says why. `told` is shown in addition; it is the whole block if no
+    example fits.
+    """
+    given = _listed(messages)
+    if carries_block(given):
+        return Provisioned(given, None, None, "The conversation already has a block, and was left unchanged.")
+    chosen = library.find(asked.template) if asked.template is not None else None
+    if asked.template is not None and chosen is None:
+        raise NotFound(f"No template {asked.template!r}. Run `seasoned template list` to see all.")
+    needs = SessionNeeds(
+        words=tuple(words_of(asked.task if asked.task is not None else last_request(given))),
+        tools=None if asked.tools is None else offered(asked.tools),
+        task_type=asked.task_type,
+        tags=frozenset(tag.casefold() for tag in asked.tags),
+        project=library.project,
+    )
+    choice = choose(
+        ranking_of(library),
+        needs,
+        render=lambda block: render(block, asked.format, asked.form),
+        template=chosen,
+        limits=BlockLimits(budget=asked.budget, is_small=asked.is_small),
+        seed=asked.conversation,
+        told=told,
+    )
+    if choice.rendered is None:
+        return _told_only(given, told, asked.format) if told else Provisioned(given, None, None, choice.reason)
+    return Provisioned(insert(given, choice.rendered), choice.rendered, choice.block, choice.reason)
+
+
+def _told_only(given: list[dict[str, Any]], told: str, format: Format) -> Provisioned:
+    """A block without examples."""
+    block = Block(f"{TOLD}@1", (), told)
+    rendered = render_told(block, format)
+    return Provisioned(insert(given, rendered), rendered, block, "What the task asks for in this project.")
+
+
+def _listed(messages: Messages) -> list[dict[str, Any]]:
+    """The messages as a new list; the Responses API accepts a bare text as the first request."""
+    if isinstance(messages, str):
+        return [{"role": "user", "content": messages}]
+    return [dict(message) for message in messages]
+
+
+def last_request(messages: Sequence[Mapping[str, Any]]) -> str:
+    """What the user said last, in the messages of any format."""
+    for message in reversed(messages):
+        said = " ".join(_texts(message)).strip()
+        if said:
+            return said
+    return ""
+
+
+def _texts(message: Mapping[str, Any]) -> Iterator[str]:
+    if message.get("kind") == "request":
+        parts = message.get("parts")
+        for part in parts if isinstance(parts, list | tuple) else ():
+            if isinstance(part, Mapping) and part.get("part_kind") == "user-prompt":
+                yield from _said(part.get("content"))
+    elif message.get("role") == "user":
+        yield from _said(message.get("content"))
+
+
+def _said(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+        return
+    for part in content if isinstance(content, list | tuple) else ():
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            yield part["text"]
+
+
+def is_under_way(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the agent has answered already: adding a block now would change what the provider has cached."""
+    return any(
+        message.get("role") in ("assistant", "model")
+        or message.get("kind") == "response"
+        or message.get("type") in _ANSWERS
+        for message in messages
+    )
+
+
+class BlockMemory:
+    """Blocks of running conversations, so that a failing store does not change what they are shown."""
+
+    def __init__(self, most: int = _IN_MEMORY) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[tuple[str, str, str], tuple[WarmBlock, bool]] = OrderedDict()
+
+    def find(self, store: Store, lineage_root: str, format: str) -> tuple[WarmBlock, bool] | None:
+        """The block, and whether the store has it too."""
+        key = (store.path, lineage_root, format)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def keep(self, store: Store, block: WarmBlock, *, is_stored: bool) -> WarmBlock:
+        """Keep a block. The first one of a conversation stays: a second caller gets that one."""
+        if not store.path:
+            return block  # a temporary store is gone with its conversation
+        key = (store.path, block.lineage_root, block.format)
+        with self._lock:
+            first, was_stored = self._kept.get(key, (block, is_stored))
+            self._kept[key] = (first, was_stored or is_stored)
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+            return first
+
+
+_MEMORY = BlockMemory()
+
+
+def ensure_block(
+    store: Store,
+    library: Callable[[], Library],
+    asked: BlockRequest,
+    *,
+    messages: Messages = (),
+    now: float,
+    memory: BlockMemory = _MEMORY,
+    told: Callable[[], str] = lambda: "",
+) -> Ensured:
+    """The one block of a conversation in a format: found, or made at its first request and kept.
+
+    `library` and `told` are functions, so that nothing is loaded for a conversation that has its block. Add the result
+    to the messages with `insert`. Use is counted once, when the block is made.
+    """
+    given = _listed(messages)
+    if carries_block(given):
+        return Ensured(None, "The conversation already has a block, and was left unchanged.")
+    known = _find(store, asked.conversation, asked.format, memory)
+    if known is not None:
+        return _ensured(known, "The block that the conversation began with.")
+    # This comes after the lookup: a conversation that began with a block keeps it.
+    if is_under_way(given):
+        return Ensured(None, "The conversation began without a block. Adding one now would change its beginning.")
+    made = provision(given, library=library(), asked=asked, told=told())
+    if made.rendered is None or made.block is None:
+        return Ensured(None, made.reason)
+    name, _, version = made.block.template.rpartition("@")
+    shown, place = made.rendered, (asked.conversation, asked.format, asked.form)
+    block = WarmBlock(*place, name, int(version), shown.example_ids, shown.content, shown.digest, now)
+    return _keep(store, block, made.block.digest, made.reason, memory)
+
+
+def _find(store: Store, lineage_root: str, format: str, memory: BlockMemory) -> WarmBlock | None:
+    held = memory.find(store, lineage_root, format)
+    if held is not None:
+        block, is_stored = held
+        # The store failed when the block was made; by now it may work.
+        return block if is_stored else _store(store, block, memory)[0]
+    try:
+        found = find_block(store, lineage_root, format)
+    except _STORE_FAILS:
+        return None
+    return None if found is None else memory.keep(store, found, is_stored=True)
+
+
+def _keep(store: Store, block: WarmBlock, digest: str, reason: str, memory: BlockMemory) -> Ensured:
+    kept, is_ours = _store(store, block, memory)
+    if is_ours:
+        try:
+            remember_block(store, digest, kept.example_ids, now=kept.created_at)
+            if kept.template != TOLD:
+                count_use(store, f"{kept.template}@{kept.version}", kept.example_ids)
+        except _STORE_FAILS:
+            reason = f"{reason} Its use could not be counted: the store failed."
+    return _ensured(kept, reason, is_new=is_ours)
+
+
+def _store(store: Store, block: WarmBlock, memory: BlockMemory) -> tuple[WarmBlock, bool]:
+    """Store a block; returns the block that counts, and whether it is this one. The first one shown always counts."""
+    try:
+        kept = keep_block(store, block)
+    except _STORE_FAILS:
+        first = memory.keep(store, block, is_stored=False)
+        return first, first == block
+    first = memory.keep(store, kept, is_stored=True)
+    return first, first == block
+
+
+def _ensured(block: WarmBlock, reason: str, *, is_new: bool = False) -> Ensured:
+    rendered = Rendered(
+        block.format,  # type: ignore[arg-type]  # the table holds what a Format was
+        block.form,  # type: ignore[arg-type]
+        block.content,
+        count_tokens(block.content.decode("utf-8", "replace")),
+        block.example_ids,
+        block.digest,
+    )
+    return Ensured(rendered, reason, f"{block.template}@{block.version}", is_new)

@@ -1,5 +1,0 @@
-"""The report as one HTML page that opens offline and never runs text from a session."""
-
-from seasoned.insight.page.sections import render
-
-__all__ = ["render"]

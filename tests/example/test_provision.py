@@ -1,0 +1,306 @@
+"""Provisioning is pure, and a conversation has one block for as long as it lives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.errors import NotFound
+from seasoned.example.block import FORMATS
+from seasoned.example.library.storage import Library, find_block, save, snapshot, use_of
+from seasoned.example.provision import (
+    BlockMemory,
+    BlockRequest,
+    Ensured,
+    carries_block,
+    ensure_block,
+    insert,
+    is_under_way,
+    last_request,
+    provision,
+)
+from seasoned.store import Store, open_store, open_temporary
+from tests.example.examples import example, template
+
+SYSTEM = {"role": "system", "content": "You help."}
+ASK = {"role": "user", "content": "Find where it starts."}
+LIBRARY = Library(
+    templates=(
+        template("files", example(), example("read_file", sessions=("codex:b",))),
+        template("orders", example("get_order", arguments={"id": "#W0052025"}, intent="Look up my order.")),
+    )
+)
+
+
+def test_the_callers_list_is_left_as_it_is() -> None:
+    messages = [deepcopy(SYSTEM), deepcopy(ASK)]
+    before = deepcopy(messages)
+    found = provision(messages, library=LIBRARY)
+    assert messages == before
+    assert found.messages[0] == SYSTEM
+    assert found.messages[-1] == ASK
+    assert len(found.messages) > 2
+    found.messages[0]["content"] = "changed"
+    assert messages == before
+
+
+def test_an_unknown_name_says_where_to_look() -> None:
+    with pytest.raises(NotFound, match="template list"):
+        provision([ASK], library=LIBRARY, asked=BlockRequest(template="absent"))
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [SYSTEM, {"role": "user", "content": "Look up my order."}],
+        [{"role": "user", "content": [{"type": "text", "text": "Look up my order."}]}],
+        [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Look up my order."}]}],
+        [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Look up my order."}]}],
+        [
+            {"role": "user", "content": "Look up my order."},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "x", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "find where"}]},
+        ],
+        "Look up my order.",
+    ],
+    ids=["openai", "anthropic", "responses", "pydantic-ai", "after a result", "a bare text"],
+)
+def test_the_task_is_what_the_user_said_last(messages: Any) -> None:
+    found = provision(messages, library=LIBRARY)
+    assert found.block is not None
+    assert found.block.template == "orders@1"
+    if not isinstance(messages, str):
+        assert last_request(messages) == "Look up my order."
+
+
+def test_a_task_that_is_given_counts_instead() -> None:
+    order = [{"role": "user", "content": "Look up my order."}]
+    found = provision(order, library=LIBRARY, asked=BlockRequest(task="find where it starts"))
+    assert found.block is not None
+    assert found.block.template == "files@1"
+
+
+TASK = st.text(max_size=40)
+TOOLS = st.none() | st.lists(st.sampled_from(["search_files", "read_file", "get_order", "other"]), max_size=4)
+
+
+@given(TASK, TOOLS, st.integers(0, 3000), st.sampled_from(FORMATS), st.booleans(), st.text(max_size=5))
+def test_the_same_question_has_the_same_answer(
+    task: str, tools: Any, budget: int, format: Any, is_small: bool, conversation: str
+) -> None:
+    asked = BlockRequest(
+        tools=tools, task=task, budget=budget, format=format, is_small=is_small, conversation=conversation
+    )
+    again = msgspec.json.decode(msgspec.json.encode(LIBRARY.templates), type=tuple[type(LIBRARY.templates[0]), ...])
+    first = provision([SYSTEM, ASK], library=LIBRARY, asked=asked)
+    second = provision([SYSTEM, ASK], library=Library(templates=again), asked=asked)
+    assert first == second
+    assert first.rendered is None or first.rendered.tokens <= budget
+
+
+_ANSWERS = """
+import json, sys
+from seasoned.example.library.storage import Library
+from seasoned.example.provision import BlockRequest, provision
+from tests.example.examples import example, template
+
+library = Library(templates=tuple(
+    template(
+        f"t{number}",
+        *(
+            example(f"tool_{k % 7}", arguments={"path": f"a/{number}/{k}", "kind": k},
+                    intent=f"Do thing{k} to part{number}.", kind=("init", "recovery", "final")[k % 3],
+                    pattern=f"p{k % 5}", error_rate=(None, 0.0, 0.2)[k % 3],
+                    sessions=(f"codex:{number}-{k % 4}", f"codex:{k}"))
+            for k in range(number % 9 + 1)
+        ),
+        tags=(f"tag{number % 5}",), task_type=("code", "file", "mixed", None)[number % 4],
+    )
+    for number in range(300)
+))
+for number in range(40):
+    made = provision(
+        [{"role": "user", "content": f"Do thing{number % 9} to part{number}"}], library=library,
+        asked=BlockRequest(
+            conversation=str(number), tools=[f"tool_{k}" for k in range(number % 7 + 1)],
+            format=("openai", "anthropic", "text")[number % 3],
+            tags=("tag1", "tag2") if number % 2 else (), budget=300 + 40 * number,
+        ),
+    )
+    print(made.reason, "" if made.rendered is None else made.rendered.content.hex())
+"""
+
+
+def test_two_processes_with_other_hash_seeds_give_the_same_bytes() -> None:
+    pytest.importorskip("bm25s")
+    root = Path(__file__).parents[2]
+    answers = []
+    for seed in ("1", "2718"):
+        around = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
+        done = subprocess.run([sys.executable, "-c", _ANSWERS], env=around, capture_output=True, check=True, cwd=root)
+        answers.append(done.stdout)
+    assert answers[0] == answers[1]
+    assert answers[0].count(b"\n") == 40
+    assert b"examples for" in answers[0]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = open_store(tmp_path / "seasoned.db")
+    for one in LIBRARY.templates:
+        save(store, one)
+    return store
+
+
+def ensured(store: Store, root: str = "codex:new", **more: Any) -> Ensured:
+    kept = {"memory": more.pop("memory", BlockMemory()), "messages": more.pop("messages", [SYSTEM, ASK])}
+    library = more.pop("library", None) or (lambda: snapshot(store))
+    return ensure_block(store, library, BlockRequest(conversation=root, **more), now=1.0, **kept)
+
+
+def test_a_block_is_made_once_and_never_changes(store: Store) -> None:
+    first = ensured(store)
+    assert first.is_new
+    assert first.rendered is not None
+    save(store, template("files", example(intent="Find where it starts: something else.")))
+    later = ensured(store, messages=[SYSTEM, ASK, {"role": "assistant", "content": "Here."}, ASK], budget=10)
+    assert not later.is_new
+    assert later.rendered is not None
+    assert later.rendered.content == first.rendered.content
+    assert later.template == first.template == "files@1"
+    other = ensured(store, "codex:other")
+    assert other.template == "files@2"
+
+
+def test_what_is_ensured_can_be_inserted(store: Store) -> None:
+    found = ensured(store)
+    assert found.rendered is not None
+    messages = insert([SYSTEM, ASK], found.rendered)
+    assert carries_block(messages)
+    again = ensured(store, messages=messages)
+    assert again.rendered is None
+    assert "already" in again.reason
+
+
+def test_use_is_counted_once_and_by_making_alone(store: Store) -> None:
+    provision([SYSTEM, ASK], library=snapshot(store))
+    assert use_of(store).templates == {}
+    found = ensured(store)
+    ensured(store)
+    assert use_of(store).templates == {"files": 1}
+    assert found.rendered is not None
+    assert use_of(store).examples == dict.fromkeys(found.rendered.example_ids, 1)
+
+
+def test_the_library_is_not_asked_for_a_block_that_exists(store: Store) -> None:
+    ensured(store)
+
+    def absent() -> Library:
+        raise AssertionError
+
+    assert ensured(store, library=absent).rendered is not None
+
+
+def test_a_conversation_under_way_gets_no_block(store: Store) -> None:
+    for answer in (
+        {"role": "assistant", "content": "Here."},
+        {"type": "function_call", "call_id": "1", "name": "x", "arguments": "{}"},
+        {"kind": "response", "parts": []},
+    ):
+        assert is_under_way([ASK, answer])
+        found = ensured(store, messages=[SYSTEM, ASK, answer, ASK])
+        assert found.rendered is None
+        assert "beginning" in found.reason
+    assert find_block(store, "codex:new", "openai") is None
+
+
+def test_a_store_that_fails_does_not_change_what_a_conversation_is_shown(store: Store) -> None:
+    memory, library = BlockMemory(), partial(Library, LIBRARY.templates)
+    first = ensured(store, library=library, memory=memory)
+    store.connection.close()
+    again = ensured(store, library=library, memory=memory, messages=[ASK, {"role": "assistant", "content": "Yes."}])
+    assert first.rendered is not None
+    assert again.rendered == first.rendered
+    begun = ensured(store, "codex:late", library=library, memory=memory)
+    assert begun.rendered is not None
+    assert "could not be counted" in begun.reason
+    assert ensured(store, "codex:late", library=library, memory=memory).rendered == begun.rendered
+
+
+def test_a_store_that_came_back_is_given_what_was_shown_meanwhile(store: Store, tmp_path: Path) -> None:
+    memory, library = BlockMemory(), partial(Library, LIBRARY.templates)
+    broken = Store(store.connection, store.path)
+    store.connection.close()
+    first = ensured(broken, library=library, memory=memory)
+    with open_store(tmp_path / "seasoned.db") as back:
+        ensured(back, library=library, memory=memory)
+        kept = find_block(back, "codex:new", "openai")
+    assert first.rendered is not None
+    assert kept is not None
+    assert kept.content == first.rendered.content
+
+
+def test_memory_is_bounded_and_a_temporary_store_needs_none() -> None:
+    memory = BlockMemory(most=2)
+    store = open_temporary()
+    assert ensured(store, library=lambda: LIBRARY, memory=memory).rendered is not None
+    assert memory.find(store, "codex:new", "openai") is None
+
+
+_RACE = """
+import sys, time
+from pathlib import Path
+from seasoned.store import open_store
+from seasoned.example.library.storage import Library
+from seasoned.example.provision import BlockRequest, ensure_block
+from tests.example.examples import example, template
+
+store = open_store(Path(sys.argv[1]))
+own = template("files", example(intent=f"Find where it starts, says {sys.argv[2]}."))
+while not Path(sys.argv[3]).exists():
+    time.sleep(0.001)
+for number in range(20):
+    found = ensure_block(
+        store, lambda: Library(templates=(own,)), BlockRequest(conversation=f"codex:{number}"), now=time.time(),
+        messages=[{"role": "user", "content": "Find where it starts."}],
+    )
+    print(number, found.is_new, found.rendered.digest)
+"""
+
+
+def test_processes_that_begin_at_once_agree(tmp_path: Path) -> None:
+    """Each process has another library: only the first writer's block may ever be seen."""
+    path, start = tmp_path / "seasoned.db", tmp_path / "start"
+    with open_store(path) as store:
+        save(store, template("files", example()))
+    root = Path(__file__).parents[2]
+    around = {**os.environ, "PYTHONPATH": str(root)}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", _RACE, str(path), str(number), str(start)],
+            env=around,
+            cwd=root,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(4)
+    ]
+    start.touch()
+    lines = [line.split() for process in running for line in process.communicate(timeout=60)[0].splitlines()]
+    assert all(process.returncode == 0 for process in running)
+    assert len(lines) == 80
+    assert len({(number, digest) for number, _, digest in lines}) == 20
+    assert Counter(number for number, is_new, _ in lines if is_new == "True") == {str(k): 1 for k in range(20)}
+    with open_store(path) as store:
+        assert use_of(store).templates == {"files": 20}
