@@ -14,7 +14,7 @@ import msgspec
 from seasoned.command.parse import JOINS, MOST_READ, Join, is_assignment, names, segments, without_bodies
 from seasoned.lazy_regex import LazyRegex
 
-Purpose = Literal["test", "check", "format", "build", "run", "install", "commit", "other"]
+Purpose = Literal["test", "one test", "check", "format", "build", "run", "install", "commit", "other"]
 
 # Wrappers about time, environment or priority: what they run has the same form with and without them.
 _MANNER = names("env nohup exec command builtin nice stdbuf timeout gtimeout time caffeinate")

@@ -27,6 +27,7 @@ from seasoned.lesson.kind import (
     with_places,
 )
 from seasoned.lesson.lesson import FailureKind, Way
+from seasoned.lesson.one_off import ELLIPSIS, head_of, names_tests, whole_form
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.project import is_path, relative_inside
 
@@ -118,8 +119,10 @@ def form_uses(call: JudgedCall, folder: str | None) -> Iterator[FormUse]:
             # Quoted where it must be: a folder can be named like a sentence.
             text = f"cd {shlex.quote(place)} && {one.text}" if place else one.text
             worked = _worked(call, [part for part, _ in working], at)
-            form = placed_form(one, place)
-            yield FormUse(form, one.purpose, text[:_TEXT_CHARS], call.position, worked, len(text) <= _TEXT_CHARS)
+            form, purpose = placed_form(one, place), one.purpose
+            if purpose == "test" and names_tests(one.text):
+                form, purpose = f"{form} {ELLIPSIS}", "one test"
+            yield FormUse(form, purpose, text[:_TEXT_CHARS], call.position, worked, len(text) <= _TEXT_CHARS)
 
 
 def _worked(call: JudgedCall, working: Sequence[WrittenCommand], at: int) -> bool | None:
@@ -170,16 +173,17 @@ def _failed_call(
     if repair is None and other is None:
         return failed
     if other is not None:
-        # A check that another program passes at once could not run: it found no fault with the code.
         way, text = other
-        failed = msgspec.structs.replace(failed, is_signal=False)
     else:
         assert repair is not None
         way, text = _way(calls, repair, folder)
         if (is_signal and not _explains_signal(way, repair)) or (way.kind != "form" and _was_edited(repair)):
             way, text = Way("other"), ""
-    # A text that is cut would not work.
-    return msgspec.structs.replace(failed, way=way, text=text if len(text) <= _REPAIR_CHARS else "")
+    if len(text) > _REPAIR_CHARS:
+        # A text that is cut would not work: only how it begins is told.
+        text = f"{head_of(text, way.value)} {ELLIPSIS}" if way.kind == "form" else ""
+    # A check that passes when it is called in another way could not run: it found no fault with the code.
+    return msgspec.structs.replace(failed, way=way, text=text, is_signal=is_signal and way.is_empty)
 
 
 def _seconds(calls: Sequence[JudgedCall], first: int, end: int) -> float | None:
@@ -240,11 +244,12 @@ def _other_program(
         if later.kind == "file" and tool_of(later.tool).form == "file_write":
             return None
         for use in form_uses(later, folder):
-            if use.form == wrong.form:
+            form = whole_form(use.form)
+            if form == wrong.form:
                 return None
-            is_other = use.worked and use.purpose == wrong.purpose and use.is_whole
-            if is_other and (not is_signal or _script_of(use.form) == _script_of(wrong.form)):
-                return Way("form", use.form), use.text
+            is_other = use.worked and purpose_of(form) == wrong.purpose
+            if is_other and (not is_signal or _script_of(form) == _script_of(wrong.form)):
+                return Way("form", form), use.text if use.is_whole else f"{head_of(use.text, form)} {ELLIPSIS}"
     return None
 
 

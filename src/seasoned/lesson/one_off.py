@@ -36,6 +36,26 @@ _SOURCES = names(
 )
 # Options that choose single tests.
 SELECTIONS = frozenset({"-k", "-run", "--grep", "--filter", "--tests", "--test-name-pattern", "--testNamePattern"})
+_NAMES_TEST = SELECTIONS - {"--filter"} | {"-t"}  # `--filter` chooses a part of a monorepo as well
+
+
+def names_tests(command: str) -> bool:
+    """Whether a test command runs only the tests that it names: a file, a name or a part of one."""
+    parts = written(command)
+    words = parts[-1].words[1:] if parts else ()
+    return any(_is_test(before, word) for before, word in zip(("", *words), words, strict=False))
+
+
+def _is_test(before: str, word: str) -> bool:
+    if "::" in word or word.partition("=")[0] in _NAMES_TEST:
+        return True
+    found = _FILE.compiled.search(word)
+    return found is not None and found["suffix"].lower() in _SOURCES and not before.startswith("-")
+
+
+def whole_form(form: str) -> str:
+    """The form of a command without the mark that it ran only some tests."""
+    return form.removesuffix(f" {ELLIPSIS}")
 
 
 def without_one_offs(command: str) -> str:

@@ -18,7 +18,7 @@ from seasoned.command.written import Purpose
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence
 from seasoned.lesson.lesson import PURPOSES, FailureKind, Lesson, LessonCost, Way, expectation
-from seasoned.lesson.one_off import ELLIPSIS, head_of, without_one_offs
+from seasoned.lesson.one_off import ELLIPSIS, head_of, whole_form, without_one_offs
 from seasoned.lesson.session_sources import SessionSources
 from seasoned.text import plural
 
@@ -64,8 +64,12 @@ DEFAULTS = frozenset(
         *("dotnet test", "dotnet build", "bundle install", "uv sync", "tsc", "npx tsc", "deno test", "swift build"),
     }
 )
-# Programs that are used the same way in every project.
-_COMMON = names("git gh glab docker kubectl brew apt apt-get ssh scp aws gcloud")
+
+
+def is_default(form: str) -> bool:
+    """Whether every agent tries a form first, in the top folder."""
+    return whole_form(form) in DEFAULTS
+
 
 # By lineage: when a repair worked, the call as it was written, and its session.
 _Cases = dict[str, tuple[float, str, str]]
@@ -244,7 +248,7 @@ class ProjectLessons:
     def _why_silent(self, lesson: Lesson, share: float, times: int, among: int) -> str:
         if self.is_retired(lesson.key):
             return f"it failed in {plural(len(self.failed_since(lesson.key)), 'session')} since it last worked"
-        if _bare(lesson.key) in DEFAULTS and lesson.key == _bare(lesson.key) and not lesson.is_correction:
+        if is_default(lesson.key) and not lesson.is_correction:
             return "every agent tries it first"
         if share < SHARE:
             return f"only {times} of the newest {among} sessions that did this ran it"
@@ -258,7 +262,7 @@ class ProjectLessons:
         return Lesson(
             "command",
             form,
-            _text(form, newest, self._project),
+            _text(whole_form(form), newest, self._project, is_whole=form == whole_form(form)),
             self._purposes[form],
             len(worked),
             among,
@@ -433,7 +437,7 @@ class ProjectLessons:
         return any(
             (one.worked_at is not None or one.reported_at is not None) and not self.is_retired(known)
             for known, outcomes in self._forms.items()
-            if known == form or known.endswith(f"&& {form}")
+            if _bare(known) == form
             for one in outcomes.values()
         )
 
@@ -483,8 +487,8 @@ def _told_by(evidence: SessionEvidence) -> Iterator[str]:
 
 
 def _bare(form: str) -> str:
-    """A form without the folder that it runs in."""
-    return form.rpartition("&& ")[2]
+    """A form without the folder that it runs in, and whether it ran only some tests."""
+    return whole_form(form.rpartition("&& ")[2])
 
 
 def _manners(text: str) -> set[str]:
@@ -522,13 +526,14 @@ def _value_of(option: str, text: str) -> str:
     return ""
 
 
-def _text(form: str, outcomes: Iterable[_Outcome], project: str) -> str:
+def _text(form: str, outcomes: Iterable[_Outcome], project: str, *, is_whole: bool) -> str:
     """How most lineages write the form; the form itself if they differ. Empty if it may not be shown."""
     texts = Counter(
         one.text for one in list(outcomes)[:_MOST_TEXTS] if one.text and admit_written("shell", one.text, project)
     )
     if not texts:
-        return form if admit_written("shell", form, project) else ""
+        more = "" if is_whole else f" {ELLIPSIS}"
+        return f"{form}{more}" if admit_written("shell", form, project) else ""
     text, times = texts.most_common(1)[0]
     # Sessions on the same test do not make it the project's test command, however many there are.
     if text == form or (times >= FEWEST and without_one_offs(text) == text):

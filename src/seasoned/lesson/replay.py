@@ -22,7 +22,7 @@ from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence, evide
 from seasoned.lesson.kind import is_working
 from seasoned.lesson.lesson import PURPOSES, Lesson, hint_text, line_text, sheet_text
 from seasoned.lesson.one_off import ELLIPSIS
-from seasoned.lesson.project_lessons import DEFAULTS, ProjectLessons
+from seasoned.lesson.project_lessons import ProjectLessons, is_default
 from seasoned.outcome.track import Track
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import rate
@@ -318,7 +318,7 @@ def _judged(
     found = did.get(purpose)
     is_right = found is not None and form in found.forms
     as_written = is_right and found is not None and (text.endswith(ELLIPSIS) or essential(text) in found.texts)
-    return ShownLine(purpose, form, text, place, found is not None, is_right, as_written, form in DEFAULTS)
+    return ShownLine(purpose, form, text, place, found is not None, is_right, as_written, is_default(form))
 
 
 class _HintReplay:
@@ -494,7 +494,7 @@ def _arm(replayed: Sequence[Replayed], arm: str, *, defaults: bool) -> LineFigur
     def covered(one: Replayed, *, first_wrong: bool) -> Iterator[bool]:
         shown = {line.purpose: line.form for line in one.lines[arm]}
         for pair in one.pairs:
-            forms = pair.forms if defaults else pair.forms - DEFAULTS
+            forms = {one for one in pair.forms if defaults or not is_default(one)}
             if forms and (pair.first_wrong or not first_wrong):
                 yield shown.get(pair.purpose) in forms
 
