@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from seasoned.lesson.advice import advice_of, followed
+from seasoned.lesson.advice import advice_of, advice_of_rules, followed
 from seasoned.lesson.evidence import evidence_of
 from seasoned.lesson.project_lessons import ProjectLessons
+from seasoned.lesson.rule import ProjectRule
 from seasoned.outcome.track import Track
 from tests.lesson.sessions import ran, session
 
@@ -38,7 +39,7 @@ def test_what_works_again_or_has_not_happened_for_long_is_no_advice() -> None:
     other = [session(10 + day, ran("just lint")) for day in range(26)]
     assert "Run `pnpm e2e` instead of `npm run e2e`." not in sentences(known(*WRONG, *other))
     fails = [session(5 + day, ran("pnpm e2e", "ERR_PNPM_NO_SCRIPT  Missing script: e2e")) for day in range(2)]
-    assert sentences(known(*WRONG, *fails)) == [], "what repaired it fails since"
+    assert [one[:20] for one in sentences(known(*WRONG, *fails))] == ["Define `npm run e2e`"], "it fails since"
 
 
 def test_a_program_that_is_not_on_the_path_is_never_called_not_installed() -> None:
@@ -55,3 +56,18 @@ def test_a_file_that_is_corrected_needs_no_line_too() -> None:
 
 def test_advice_of_another_project_is_not_followed_up() -> None:
     assert followed(known(*WRONG), SHOP, []) == []
+
+
+def test_a_script_that_sessions_run_and_the_project_lacks_is_worth_defining() -> None:
+    lacks = 'npm error Missing script: "lint"'
+    found = advice_of(known(*[session(day, ran("npm run lint", lacks)) for day in range(2)]), SHOP)
+    assert [(one.kind, one.step.kind) for one in found] == [("script", "manual")]
+    assert found[0].sentence == "Define `npm run lint`: sessions run it, and this project has no such script."
+    assert sentences(known(session(0, ran("npm run lint", lacks)))) == [], "one session may have been mistaken"
+
+
+def test_what_the_user_said_once_is_offered_as_a_rule() -> None:
+    said = [ProjectRule(f"{n}", f"never squash {n}", SHOP, 1, 1, 9.0, "candidate" if n else "shown") for n in range(6)]
+    found = list(advice_of_rules(said, SHOP))
+    assert [one.sentence for one in found] == [f"Tell sessions what you said: “never squash {n}”" for n in (1, 2, 3)]
+    assert {one.step.kind for one in found} == {"accept"}

@@ -153,3 +153,19 @@ def test_twenty_sessions_with_a_command_and_six_in_which_another_replaces_it() -
         assert "yarn" not in sheet(known(*old, *new[:count])), "nothing wrong from the second on"
     lines = known(*old, *new[:3]).sheet()
     assert [(line.text, line.needs_tree) for line in lines] == [("pnpm test", False)]
+
+
+def test_how_one_test_is_run_is_a_line_of_its_own() -> None:
+    some = [session(day, ran("just test"), ran(f"pnpm vitest run src/part{day}.test.ts")) for day in range(3)]
+    assert sheet(known(*some)).splitlines()[1:] == [
+        "- Test: `just test` (3 sessions)",
+        "- One test: `pnpm vitest run …` (3 sessions)",
+    ]
+    usual = [session(day, ran(f"go test ./till -run TestSum{day}")) for day in range(3)]
+    assert sheet(known(*usual)) == "", "every agent tries that first"
+
+
+def test_a_way_that_is_too_long_to_show_is_told_by_its_beginning() -> None:
+    long = "pnpm test " + " ".join(f"--reporter=part{n}" for n in range(16))
+    some = [session(day, ran("npm test", NO_SCRIPT), ran(long)) for day in range(2)]
+    assert told(known(*some), "npm test", NO_SCRIPT) == "Test: `pnpm test …` works here"

@@ -70,9 +70,9 @@ def test_operands_of_the_day_are_left_out() -> None:
 def test_two_sessions_that_ran_the_same_test_do_not_make_it_the_way_to_test() -> None:
     twice = [session(day, ran("pnpm test -- tests/till.test.ts")) for day in range(2)]
     other = [session(day, ran(f"pnpm test -- tests/unit{day}.test.ts")) for day in range(2, 6)]
-    assert [line.text for line in known(*twice, *other).sheet()] == ["pnpm test …"]
+    assert [line.text for line in known(*twice, *other).sheet()] == ["pnpm test -- …"]
     same = [session(day, ran("pnpm test -- tests/till.test.ts")) for day in range(6)]
-    assert [line.text for line in known(*same).sheet()] == ["pnpm test …"], "however many they are"
+    assert [line.text for line in known(*same).sheet()] == ["pnpm test -- …"], "however many they are"
     always = [session(day, ran("docker compose -f test.yml up --build")) for day in range(6)]
     assert all("test.yml" in line.text for line in known(*always).sheet())
 

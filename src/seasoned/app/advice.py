@@ -36,6 +36,7 @@ from seasoned.lesson.advice import (
     AppliedAdvice,
     FollowUp,
     advice_of,
+    advice_of_rules,
     applied_advice,
     drop_decision,
     followed,
@@ -43,7 +44,9 @@ from seasoned.lesson.advice import (
     make_advice,
 )
 from seasoned.lesson.ask import decide
+from seasoned.lesson.instruction_file import instructions_say
 from seasoned.lesson.lesson import Lesson
+from seasoned.lesson.rule import decide_rule, rules_of
 from seasoned.lesson.storage import lessons_of, refresh
 from seasoned.lesson.tree import contradiction
 from seasoned.project import name_of
@@ -98,6 +101,7 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
         wrong = [] if folder is None else list(contradictions(folder, key, known, among=among, agent=known.agent))
         found += wrong
         found += advice_of(known, key, corrected={one.subject.rpartition("\n")[2] for one in wrong})
+        found += advice_of_rules(rules_of(store, key), key)
         follow_ups += followed(known, key, applied)
     ordered = tuple(sorted(found, key=lambda one: (-one.saves, one.id)))
     costly = sorted(costly, key=lambda one: -one.cost.calls)[:_MOST_COSTLY]
@@ -186,6 +190,10 @@ def _is_said(one: Advice, folder: Path | None, connected: Collection[str]) -> bo
     # What sessions see at their start needs no pin.
     if one.kind == "command" and one.step.agent in connected:
         return True
+    if folder is not None and one.step.kind == "accept":
+        return instructions_say(one.step.text, folder)
+    if folder is not None and one.kind == "script":
+        return contradiction(one.step.instead, folder) is None
     if folder is None or one.step.kind != "instruction":
         return False
     pieces = one.step.text.split("`")[1:2]
@@ -282,8 +290,10 @@ def plan_of(config: Config, store: Store, advice: Advice) -> ConnectPlan:
     """What applying advice would change."""
     if advice.step.kind == "connect":
         return connector(advice.step.text).plan(config, programs=own_programs())
-    if advice.step.kind == "pin":
+    if advice.step.kind in ("pin", "accept"):
         return ConnectPlan(advice.id, parts=())
+    if advice.step.kind == "manual":
+        raise CannotDo("Only you can do this. Dismiss the advice when it is done or not wanted.")
     return plan_step(config, advice.id, advice.step, _place(store, advice.project))
 
 
@@ -296,6 +306,8 @@ def apply_advice(
     plan = plan_of(config, store, advice)
     if advice.step.kind == "pin":
         decide(store, advice.project or "", advice.step.text, "pin", redactor=redactor)
+    elif advice.step.kind == "accept":
+        decide_rule(store, advice.project or "", advice.step.instead, "accept", now=clock())
     elif advice.step.kind == "connect":
         remove_ours = connector(advice.step.text).remove_ours
         apply_plan(plan, home=config.home, clock=clock, remove_ours=remove_ours)
@@ -328,6 +340,8 @@ def undo_advice(config: Config, store: Store, one: AppliedAdvice) -> ConnectPlan
         plan = undo_changes(one.step.text, home=config.home, remove_ours=connector(one.step.text).remove_ours)
     elif one.state == "applied" and one.step.kind == "pin":
         decide(store, one.project or "", one.step.text, "undo")
+    elif one.state == "applied" and one.step.kind == "accept":
+        decide_rule(store, one.project or "", one.step.instead, "undo", now=time.time())
     elif one.state == "applied":
         plan = undo_changes(one.id, home=config.home, remove_ours=removal_of(one.step, one.project), area=AREA)
     drop_decision(store, one.id)
@@ -336,7 +350,7 @@ def undo_advice(config: Config, store: Store, one: AppliedAdvice) -> ConnectPlan
 
 def undo_preview(config: Config, one: AppliedAdvice) -> ConnectPlan:
     """What undoing would change."""
-    if one.state != "applied" or one.step.kind == "pin":
+    if one.state != "applied" or one.step.kind in ("pin", "accept"):
         return ConnectPlan(one.id, parts=())
     if one.step.kind == "connect":
         return plan_undo(one.step.text, home=config.home, remove_ours=connector(one.step.text).remove_ours)

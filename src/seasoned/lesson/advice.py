@@ -13,11 +13,12 @@ import msgspec
 from seasoned.digest import short_digest
 from seasoned.lesson.lesson import PURPOSES, Lesson
 from seasoned.lesson.project_lessons import ProjectLessons
+from seasoned.lesson.rule import ProjectRule
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import proportion_difference
 from seasoned.store import Store
 
-AdviceKind = Literal["mistake", "command", "instruction", "rule", "connection"]
+AdviceKind = Literal["mistake", "command", "instruction", "rule", "script", "connection"]
 StepKind = Literal["instruction", "replace", "pin", "accept", "connect", "manual"]
 # How much is shown at once: people would not do more.
 MOST = 5
@@ -193,6 +194,8 @@ def _said(before: int, earlier: int, after: int, later: int, change: Estimate, o
 
 # A lesson that one session taught may be chance, and so may a repair that others did not need.
 _FEWEST = 2
+_MOST_RULES = 3
+_RUN_SCRIPTS = ("npm run ", "pnpm ", "yarn ", "bun run ")
 # What has not happened in this many newer sessions of its project is over.
 _OVER_AFTER = 25
 
@@ -205,24 +208,36 @@ def advice_of(known: ProjectLessons, project: str, *, corrected: Collection[str]
     return [*repairs, *[one for one in _of_commands(known, project) if one.step.text not in said]]
 
 
+def advice_of_rules(rules: Iterable[ProjectRule], project: str) -> Iterator[Advice]:
+    """What the user said once and no session sees: the most said and newest, one answer each."""
+    waiting = [one for one in rules if one.state == "candidate"]
+    for rule in waiting[:_MOST_RULES]:
+        evidence = AdviceEvidence(rule.lineages, rule.lineages, 0, last_seen=rule.last, note="your own words")
+        sentence = f"Tell sessions what you said: “{rule.text}”"
+        step = AdviceStep("accept", rule.text, instead=rule.key)
+        yield make_advice("rule", project, f"rule\n{rule.key}", sentence, evidence, step, {})
+
+
 def followed(known: ProjectLessons, project: str, applied: Iterable[AppliedAdvice]) -> list[FollowUp]:
     """What became of the advice of a project that was applied."""
     return [
         follow_up(one, known.lineages, known.made(one.subject.rpartition("\n")[2]))
         for one in applied
-        if one.project == project and one.kind in ("mistake", "instruction") and one.state == "applied"
+        if one.project == project and one.kind in ("mistake", "instruction", "script") and one.state == "applied"
     ]
 
 
 def _of_repairs(known: ProjectLessons, project: str, corrected: Collection[str]) -> Iterator[Advice]:
     """A line for each mistake that keeps coming back and has one answer."""
     among = known.lineages
+    lacking: set[str] = set()
     for lesson in known.repairs():
         happened = known.made(lesson.key)
         line = "" if lesson.silent or lesson.lineages < _FEWEST else line_of(lesson)
+        form = "" if lesson.failed is None else lesson.failed.form
+        missing = "" if line or len(happened) < _FEWEST else _missing_script(lesson)
         newer = sum(end > max(happened.values(), default=0.0) for root, end in among.items() if root not in happened)
-        is_corrected = lesson.failed is not None and lesson.failed.form in corrected
-        if not line or newer > _OVER_AFTER or is_corrected:
+        if not (line or missing) or missing in lacking or newer > _OVER_AFTER or form in corrected:
             continue
         cost = lesson.cost
         evidence = AdviceEvidence(
@@ -233,10 +248,26 @@ def _of_repairs(known: ProjectLessons, project: str, corrected: Collection[str])
             tokens=cost.tokens,
             last_seen=lesson.last or None,
             refs=lesson.sessions,
-            note=f"{lesson.lineages} repaired it so",
+            note="none found another way" if missing else f"{lesson.lineages} repaired it so",
         )
-        step = AdviceStep("instruction", line, known.agent)
-        yield make_advice("mistake", project, f"repair\n{lesson.key}", line, evidence, step, happened)
+        subject = f"repair\n{lesson.key}"
+        if missing:
+            lacking.add(missing)
+            line = f"Define {code(form)}: sessions run it, and this project has no such script."
+            step = AdviceStep("manual", line, known.agent, instead=form)
+            yield make_advice("script", project, subject, line, evidence, step, happened)
+        else:
+            step = AdviceStep("instruction", line, known.agent)
+            yield make_advice("mistake", project, subject, line, evidence, step, happened)
+
+
+def _missing_script(lesson: Lesson) -> str:
+    """The script of a package that sessions ran and it does not define, and for which they found no other."""
+    failed, way = lesson.failed, lesson.way
+    if failed is None or not failed.form.startswith(_RUN_SCRIPTS) or not (way is None or way.is_empty):
+        return ""
+    cause, _, name = failed.error.partition(":")
+    return name if cause == "unknown-command" else ""
 
 
 def line_of(lesson: Lesson) -> str:

@@ -263,7 +263,10 @@ def decide(
     parts = [one for one in written(command) if one.form]
     if len(parts) != 1:
         raise UsageError(f"{command!r} is not a single command. Give one line of the sheet, such as `make test`.")
+    # A line for one test says how it begins; its key says so as well.
     form = parts[0].form
+    known_lines = [*lessons_about(store, project, "command"), *LessonLookup(store, project, "", folder).shared()]
+    form = next((line.key for line in known_lines if command.strip() in (line.text, line.key)), form)
     decided = {row["form"] for row in store.rows("lesson.choices", {"project": project})}
     if choice == "undo":
         with store.write():
@@ -271,9 +274,7 @@ def decide(
                 raise NotFound(f"Nothing was decided about {command!r}. `seasoned lessons` shows what was.")
         return form
     if choice == "drop":
-        lookup = LessonLookup(store, project, "", folder)
-        known = {line.key for line in [*lessons_about(store, project, "command"), *lookup.shared()]}
-        if form not in known | decided:
+        if form not in {line.key for line in known_lines} | decided:
             raise NotFound(f"The sheet has no line {command!r}. `seasoned lessons` shows its lines.")
     elif choice == "pin":
         _check_pin(command.strip(), project, redactor)

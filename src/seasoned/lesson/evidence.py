@@ -180,7 +180,7 @@ def _failed_call(
         if (is_signal and not _explains_signal(way, repair)) or (way.kind != "form" and _was_edited(repair)):
             way, text = Way("other"), ""
     if len(text) > _REPAIR_CHARS:
-        # A text that is cut would not work: only how it begins is told.
+        # A text that is cut would not work: its beginning is shown.
         text = f"{head_of(text, way.value)} {ELLIPSIS}" if way.kind == "form" else ""
     # A check that passes when it is called in another way could not run: it found no fault with the code.
     return msgspec.structs.replace(failed, way=way, text=text, is_signal=is_signal and way.is_empty)

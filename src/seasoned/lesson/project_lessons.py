@@ -13,7 +13,6 @@ from itertools import pairwise
 import msgspec
 
 from seasoned.admission import admit_call, admit_path, admit_written, is_harmless
-from seasoned.command.parse import names
 from seasoned.command.written import Purpose
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence
@@ -460,7 +459,8 @@ class ProjectLessons:
             told = _lesson(way, text) if kind.tool == "shell" else text
             if told and admit_written(kind.tool, told, self._project):
                 return told
-        bare = way.value if way.kind in ("form", "before") else ""
+        # A form without its options may not run: `mise exec` wants `--` before the program.
+        bare = way.value if way.kind in ("form", "before") and " exec " not in way.value else ""
         return bare if bare and admit_written("shell", bare, self._project) else None
 
     def _known_path(self, path: str) -> Lesson | None:
@@ -538,6 +538,12 @@ def _text(form: str, outcomes: Iterable[_Outcome], project: str, *, is_whole: bo
     # Sessions on the same test do not make it the project's test command, however many there are.
     if text == form or (times >= FEWEST and without_one_offs(text) == text):
         return text
+    lasting = Counter[str]()
+    for one, times in texts.items():
+        lasting[without_one_offs(one)] += times
+    kept, times = lasting.most_common(1)[0]
+    if times >= FEWEST and times >= SHARE * texts.total():
+        return kept
     heads = Counter[str]()
     for one, times in texts.items():
         heads[head_of(one, form)] += times
