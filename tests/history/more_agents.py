@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -433,34 +432,4 @@ def cursor_cli_database(folder: Path) -> Path:
             "blobs": [("root", root), *[(hashlib.sha256(blob).hexdigest(), blob) for blob in blobs]],
             "meta": [("0", json.dumps(about).encode().hex())],
         },
-    )
-
-
-def zed_thread() -> dict[str, Any]:
-    """A thread of Zed."""
-    uses = [
-        {"ToolUse": {"id": f"c{n}", "name": "terminal", "input": {"command": "make", "cd": "shop"}}} for n in (1, 2)
-    ]
-    results = {
-        "c1": {"tool_use_id": "c1", "tool_name": "terminal", "is_error": False, "content": {"Text": "ok"}},
-        "c2": {"tool_use_id": "c2", "tool_name": "terminal", "is_error": True, "content": {"Text": "It broke"}},
-    }
-    agent = {"content": [{"Thinking": {"text": "hm"}}, {"Text": "I look."}, *uses], "tool_results": results}
-    return {
-        "version": "0.3.0",
-        "updated_at": "2026-05-01T00:00:00Z",
-        "model": {"provider": "p", "model": "m1"},
-        "messages": [{"User": {"id": "u1", "content": [{"Text": "Fix the till."}]}}, {"Agent": agent}, "Resume"],
-        "request_token_usage": {"u1": {"input_tokens": 9, "output_tokens": 2}},
-        "initial_project_snapshot": {"worktree_snapshots": [{"worktree_path": WORK}]},
-    }
-
-
-def zed_database(folder: Path, data_type: str = "json", pack: Callable[[bytes], bytes] = bytes) -> Path:
-    """A thread of Zed in its database."""
-    data = pack(json.dumps(zed_thread()).encode())
-    return _database(
-        folder / "threads.db",
-        "CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB, parent_id TEXT);",
-        {"threads": [("z1", "The till", "2026-05-01T00:00:00Z", data_type, data, None)]},
     )

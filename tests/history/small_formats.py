@@ -12,7 +12,6 @@ from seasoned.history.formats import Format, named
 from seasoned.session import Session
 from tests.history.claude_lines import story
 from tests.history.codex_lines import codex_story
-from tests.history.exports import CHATGPT, CLAUDE_AI
 from tests.history.more_agents import AMP, CLINE_NEW, CLINE_OLD, GOOSE, GOOSE_HEAD, QWEN, VSCODE, VSCODE_LINES
 from tests.history.terminal_agents import OPENCODE, PI
 
@@ -638,8 +637,6 @@ FIXTURES: dict[str, tuple[str, str, bytes]] = {
     "cline": ("cline", "s1.messages.json", document(CLINE_NEW)),
     "goose": ("goose", "20260501_1.jsonl", lines(GOOSE_HEAD, *GOOSE)),
     "amp": ("amp", "T-1.json", document(AMP)),
-    "claude-ai": ("claude_ai", "conversations.json", document(CLAUDE_AI)),
-    "chatgpt": ("chatgpt", "conversations.json", document(CHATGPT)),
     "vscode": ("vscode", "v1.json", document(VSCODE)),
     "vscode lines": ("vscode", "v1.jsonl", lines(*VSCODE_LINES)),
     "openhands": ("openhands", "trajectory.json", document(OPENHANDS)),

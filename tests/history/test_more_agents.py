@@ -31,7 +31,6 @@ DATABASES: dict[str, Maker] = {
     "crush": more_agents.crush_database,
     "cursor": more_agents.cursor_database,
     "cursor_cli": more_agents.cursor_cli_database,
-    "zed": more_agents.zed_database,
 }
 # By fixture or database: the marks of the first session's calls in order, and what is known about it.
 EXPECTED: dict[str, tuple[list[Marks | None], tuple[str, str | None, str | None, Usage | None]]] = {
@@ -49,7 +48,6 @@ EXPECTED: dict[str, tuple[list[Marks | None], tuple[str, str | None, str | None,
     "crush": ([OK, FAILED, REFUSED, NO], ("crush:s1", "shop", "m-1", Usage(input=30, output=3))),
     "cursor": ([RAN, FAILED, NO, REFUSED, None], ("cursor:k1", WORK, None, Usage(input=9, output=2))),
     "cursor_cli": ([FAILED, Marks()], ("cursor:a1", WORK, "m1", None)),
-    "zed": ([OK, NO], ("zed:z1", WORK, "m1", Usage(input=9, output=2))),
 }
 
 
@@ -129,19 +127,6 @@ def test_the_markdown_of_aider_has_what_was_said_and_edits_with_what_became_of_t
     for length in range(0, len(more_agents.AIDER), 97):
         cut.write_text("# aider chat started at 2026-05-01 10:00:00\n" + more_agents.AIDER[-length:])
         assert list(named("aider").read(cut))
-
-
-def test_a_compressed_thread_of_zed_is_read_or_says_what_to_install(tmp_path: Path) -> None:
-    try:
-        import zstandard
-    except ImportError:
-        (session,) = read_path(more_agents.zed_database(tmp_path, "zstd", lambda data: b"\x28\xb5\x2f\xfd" + data))
-        assert [one.reason for one in session.unreadable] == [
-            "it is compressed: install the package zstandard to read it"
-        ]
-        return
-    (session,) = read_path(more_agents.zed_database(tmp_path, "zstd", zstandard.ZstdCompressor().compress))
-    assert len(list(session.calls())) == 2
 
 
 def test_a_database_tells_which_sessions_have_changed(tmp_path: Path) -> None:

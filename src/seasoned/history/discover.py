@@ -14,8 +14,6 @@ from seasoned.errors import NotFound, SeasonedError, SourceError
 
 DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
 SUFFIXES = (".jsonl", ".json", ".ndjson", *DATABASES, ".eval", ".traj", ".aider.chat.history.md")
-# Where SpecStory keeps its Markdown; other Markdown is never opened.
-_SPECSTORY = "/.specstory/history"
 # The file of a git folder that stands for the sessions which Entire keeps in the repository: it is always there.
 GIT_FILE = "HEAD"
 CHECKPOINT_BRANCH = "entire/checkpoints/v1"
@@ -58,11 +56,6 @@ _OTHERS = {
     "amp": (".local/share/amp/threads",),
     "goose": (".local/share/goose/sessions", "Library/Application Support/Block/goose/sessions"),
     "kilo": (".local/share/kilo", ".kilocode/cli/global/tasks"),
-    "zed": (
-        ".local/share/zed/threads/threads.db",
-        "Library/Application Support/Zed/threads/threads.db",
-        "AppData/Local/Zed/threads/threads.db",
-    ),
 }
 # Where the editors that share VS Code's structure keep what their extensions write: on Linux, macOS and Windows.
 _SETTINGS = (".config", "Library/Application Support", "AppData/Roaming", ".vscode-server/data")
@@ -131,11 +124,7 @@ def candidates(
 def may_be_history(path: str) -> bool:
     """Whether a file could be a history by its path alone, for files that are not on this machine."""
     folder, _, name = path.rpartition("/")
-    return _may_be_named(folder, name) and _SKIPPED_FOLDERS.isdisjoint(folder.split("/"))
-
-
-def _may_be_named(folder: str, name: str) -> bool:
-    return name.endswith(SUFFIXES) or (name.endswith(".md") and folder.endswith(_SPECSTORY))
+    return name.endswith(SUFFIXES) and _SKIPPED_FOLDERS.isdisjoint(folder.split("/"))
 
 
 def checkpoints_changed_ns(git: Path) -> int | None:
@@ -205,7 +194,7 @@ def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in _SKIPPED_FOLDERS and not _is_part_of_session(folder, entry.name):
                 yield from _walk(entry.path)
-        elif _may_be_named(folder, entry.name):
+        elif entry.name.endswith(SUFFIXES):
             try:
                 status = entry.stat()
             except OSError:

@@ -1,100 +1,21 @@
-"""What people export or share: chats of Claude.ai and ChatGPT, SpecStory's Markdown, checkpoints of Entire."""
+"""Checkpoints of Entire: sessions that a team shares in its repository."""
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from seasoned.app.stores import checkpoint_files
 from seasoned.config import Config
 from seasoned.errors import NotFound, SourceError
-from seasoned.history.discover import candidates
 from seasoned.history.formats import named, recognise
 from seasoned.history.read import read as read_path
-from seasoned.session import Marks
 from tests.cli.run import answer, seasoned
+from tests.history.checkpoints import add_checkpoint, checkpoint, git
 from tests.history.claude_lines import ClaudeFile
-from tests.history.exports import SPECSTORY, add_checkpoint, checkpoint, git
-from tests.history.small_formats import read
 
-OK, NO, BRANCH = Marks(failed=False), Marks(failed=True), "refs/heads/entire/checkpoints/v1"
-
-
-def test_an_export_of_claude_ai_has_its_calls_and_leaves_out_what_only_talks(tmp_path: Path) -> None:
-    (session,) = read(tmp_path, "claude-ai")
-    assert (str(session.ref), session.title) == ("claude-ai:conv-1", "The till")
-    calls = [(one.tool, one.arguments, one.result and one.result.marks) for one in session.calls()]
-    assert calls == [
-        ("bash_tool", {"command": "make test", "description": "Test"}, NO),
-        ("web_search", {"query": "till"}, OK),
-    ]
-    assert [(one.role, one.text) for one in session.messages][:3] == [
-        ("user", "Fix the till."),
-        ("assistant", "I look."),
-        ("tool", "no rule"),
-    ]
-    assert session.messages[1].thinking == "hm"
-
-
-def test_an_export_of_chatgpt_has_the_calls_of_every_branch_with_their_results(tmp_path: Path) -> None:
-    (session,) = read(tmp_path, "chatgpt")
-    assert (str(session.ref), session.title, session.model) == ("chatgpt:conv-1", "The till", "m1")
-    calls = [
-        (one.tool, one.arguments, one.result and one.result.text, one.result and one.result.marks)
-        for one in session.calls()
-    ]
-    assert calls == [
-        ("python", {"code": "till + 1"}, "NameError: name 'till' is not defined", NO),
-        ("python", {"code": "1 + 1"}, "2", OK),
-        ("web.search", {"query": "till"}, "Tills", Marks()),
-    ]
-    assert "It is 2." in {message.text for message in session.messages}
-    assert session.unreadable == ()
-
-
-def test_the_markdown_of_specstory_has_calls_with_what_became_of_them(tmp_path: Path) -> None:
-    folder = tmp_path / "shop" / ".specstory" / "history"
-    folder.mkdir(parents=True)
-    path = folder / "a.md"
-    path.write_text(SPECSTORY)
-    (tmp_path / "shop" / "notes.md").write_text(SPECSTORY)
-    assert [one.path for one in candidates([tmp_path])] == [str(path)], "other Markdown is not looked at"
-    session, side = read_path(path)
-    assert (session.cwd, session.model) == (str(tmp_path / "shop"), "claude-m1")
-    calls = [(one.tool, one.arguments, one.result and one.result.marks) for one in session.calls()]
-    assert calls == [
-        ("Bash", {"command": "make test"}, Marks(exit_code=2)),
-        ("Bash", {"command": "cd shop\necho `date`"}, Marks()),
-        ("exec_command", {"command": "echo `date` | cat"}, Marks(exit_code=0)),
-        ("Read", {"file_path": "./till.py"}, Marks()),
-        ("mcp__docs__find", {"note": "two\nlines", "q": "till"}, NO),
-    ]
-    assert [message.text for message in session.messages if message.role == "user"] == ["Fix the till."]
-    assert "hm" in {message.thinking for message in session.messages}
-    assert (side.parent, side.relation) == (session.ref, "subagent")
-    assert [(one.tool, one.arguments) for one in side.calls()] == [("Grep", {"input": "till"})]
-    assert recognise(path) == "specstory"
-    # What is never closed is read in no time.
-    path.write_text(SPECSTORY + '<tool-use data-tool-name="x"><details>\n```a\n_**Agent**_\n' * 20_000)
-    assert len(list(named("specstory").read(path))) == 2
-
-
-@settings(suppress_health_check=list(HealthCheck))
-@given(
-    at=st.integers(0, len(SPECSTORY)),
-    length=st.integers(0, 400),
-    junk=st.text(alphabet="`<>/_*-: \\nabé\x00", max_size=60).map(lambda text: text + SPECSTORY[600:640]),
-)
-def test_markdown_that_is_cut_and_mixed_up_is_read(at: int, length: int, junk: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "a.md"
-        path.write_text(SPECSTORY[:at] + junk + SPECSTORY[at + length :])
-        for session in named("specstory").read(path):
-            assert all(call.tool and isinstance(call.arguments, dict) for call in session.calls())
+BRANCH = "refs/heads/entire/checkpoints/v1"
 
 
 def claude(session: str, *commands: str) -> bytes:
