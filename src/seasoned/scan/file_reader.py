@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,6 @@ _TIGHT_CHARS = 120
 _ARGUMENTS_CHARS = 8000
 _ITEMS = 50
 _DEPTH = 8
-# Files up to this size are read in groups of so many. Larger ones gain less, and one worker would take too many.
-_SMALL_FILE = 1 << 13
-_GROUP = 32
 _PASSED_ON = ("file_read", "search", "web", "file_write")
 _encode_short = msgspec.json.Encoder().encode
 
@@ -62,7 +60,15 @@ def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> Sh
     common: list[str] = []
     speaks = tool_of(call.tool).form
     longest = _CONTENT_CHARS if speaks == "file_write" else _VALUE_CHARS
-    arguments = _encode_short(_cut_pairs(call.arguments, longest, texts, common, _DEPTH)).decode("utf-8", "replace")
+
+    def keep(text: str) -> str:
+        if len(text) <= longest:
+            texts.append(text)
+            return text
+        texts.append(text[: longest + CUT_MARGIN])
+        return f"{text[:longest]} … [{len(text)} characters]"
+
+    arguments = _encode_short(_cut_pairs(call.arguments, keep, common, _DEPTH)).decode("utf-8", "replace")
     result = None if call.result is None else call.result.text
     if result is not None and verdict == "ok" and len(result) > _CONTENT_CHARS and speaks in _PASSED_ON:
         # The tool shows the written file: only the sentence that says so matters.
@@ -92,38 +98,31 @@ def _cut_result(text: str, verdict: str, texts: list[str]) -> str:
     return f"{text[: RESULT_CHARS - 2]} …"
 
 
-def _cut_pairs(value: dict[Any, Any], limit: int, texts: list[str], names: list[str], depth: int) -> dict[str, Any]:
+def _cut_pairs(value: dict[Any, Any], keep: Callable[[str], str], names: list[str], depth: int) -> dict[str, Any]:
     cut = {}
     for key, item in value.items() if len(value) <= _ITEMS else list(value.items())[:_ITEMS]:
         name = str(key)
         names.append(name)
-        if isinstance(item, str) and len(item) <= limit:
-            texts.append(item)
-            cut[name] = item
-        else:
-            cut[name] = _cut(item, limit, texts, names, depth - 1)
+        cut[name] = keep(item) if isinstance(item, str) else _cut(item, keep, names, depth - 1)
     return cut
 
 
-def _cut(value: Any, limit: int, texts: list[str], names: list[str], depth: int) -> Any:
+def _cut(value: Any, keep: Callable[[str], str], names: list[str], depth: int) -> Any:
     if isinstance(value, str):
-        if len(value) <= limit:
-            texts.append(value)
-            return value
-        texts.append(value[: limit + CUT_MARGIN])
-        return f"{value[:limit]} … [{len(value)} characters]"
+        return keep(value)
     if isinstance(value, dict):
-        return "…" if depth == 0 else _cut_pairs(value, limit, texts, names, depth)
+        return "…" if depth == 0 else _cut_pairs(value, keep, names, depth)
     if isinstance(value, list | tuple):
         # In a list of words a flag names the next word: ["--password", "…"].
         names += [item[2:] for item in value[:_ITEMS] if isinstance(item, str) and item.startswith("--")]
-        return "…" if depth == 0 else [_cut(item, limit, texts, names, depth - 1) for item in value[:_ITEMS]]
+        return "…" if depth == 0 else [_cut(item, keep, names, depth - 1) for item in value[:_ITEMS]]
     return value
 
 
 def _redacted_arguments(arguments: dict[str, Any], longest: int, redactor: Redactor) -> str:
     for limit in (longest, _TIGHT_CHARS):
-        value = redactor.value(_redacted(arguments, limit, redactor, _DEPTH))
+        keep = partial(_redacted_head, limit, redactor)
+        value = redactor.value(_cut_pairs(arguments, keep, [], _DEPTH))
         text = _encode_short(value).decode("utf-8", "replace")
         if len(text) <= _ARGUMENTS_CHARS:
             return text
@@ -139,18 +138,10 @@ def _redacted_result(text: str, verdict: str, redactor: Redactor) -> str:
     return f"{redactor.head(text, RESULT_CHARS - 2)} …"
 
 
-def _redacted(value: Any, limit: int, redactor: Redactor, depth: int) -> Any:
-    if isinstance(value, str):
-        return value if len(value) <= limit else f"{redactor.head(value, limit)} … [{len(value)} characters]"
-    if isinstance(value, dict):
-        pairs = list(value.items())[:_ITEMS]
-        return "…" if depth == 0 else {str(k): _redacted(v, limit, redactor, depth - 1) for k, v in pairs}
-    if isinstance(value, list | tuple):
-        return "…" if depth == 0 else [_redacted(item, limit, redactor, depth - 1) for item in value[:_ITEMS]]
-    return value
+def _redacted_head(limit: int, redactor: Redactor, text: str) -> str:
+    return text if len(text) <= limit else f"{redactor.head(text, limit)} … [{len(text)} characters]"
 
 
-# Enough to notice a rewritten file, and read in no time.
 _encode = msgspec.json.Encoder().encode
 
 
@@ -167,50 +158,9 @@ class FileReader:
         self._redacted = ""
 
     def read_all(self, jobs: Iterable[FileJob]) -> Iterator[Batch]:
-        """All files in batches, in their order; small ones in groups."""
-        group: list[FileJob] = []
+        """All files in batches, in their order."""
         for job in jobs:
-            is_small = job.size <= _SMALL_FILE and job.resume is None and job.stamps is None
-            if is_small:
-                group.append(job)
-            if not is_small or len(group) == _GROUP:
-                yield from self._read_group(group)
-                group = []
-            if not is_small:
-                yield from self.read(job)
-        yield from self._read_group(group)
-
-    def _read_group(self, jobs: list[FileJob]) -> Iterator[Batch]:
-        """New small files, one step for all of them and then the next: see `call_rows`."""
-        modules = [self._format_of(job) for job in jobs]
-        stretches = [self._only_stretch(job, module) for job, module in zip(jobs, modules, strict=True)]
-        rows = [[self.rows(session) for session in stretch.sessions] if stretch else [] for stretch in stretches]
-        learned = [[self._with_learned(one) for one in sessions] for sessions in rows]
-        for job, module, stretch, sessions in zip(jobs, modules, stretches, learned, strict=True):
-            if module is None:
-                yield from self.read(job)
-            elif stretch is not None:
-                yield self._of_stretch(job, module, stretch, sessions)
-            elif module == NOT_A_HISTORY:
-                yield self._batch(job, module)
-            else:
-                yield from self.read(msgspec.structs.replace(job, format=module))
-
-    def _format_of(self, job: FileJob) -> str | None:
-        """The module that reads a file; None if that cannot be told, which reading it alone explains."""
-        try:
-            return job.format or recognise(Path(job.path)) or NOT_A_HISTORY
-        except SourceError:
-            return None
-
-    def _only_stretch(self, job: FileJob, module: str | None) -> Stretch | None:
-        """A file that grows, as one stretch; None if it has several, or cannot be read."""
-        source: Any = named(module) if module else None
-        try:
-            stretches = list(source.read_on(Path(job.path), None)) if hasattr(source, "read_on") else []
-        except SourceError:
-            return None
-        return stretches[0] if len(stretches) == 1 else None
+            yield from self.read(job)
 
     def read(self, job: FileJob) -> Iterator[Batch]:
         """The file in batches, so that memory does not grow with its size."""
