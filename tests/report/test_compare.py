@@ -10,7 +10,7 @@ from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.outcome.track import Track
 from seasoned.report.compare import Comparison, compare_sessions, compare_sets
 from seasoned.session import SessionRef
-from tests.report.tracks import call, track
+from tests.report.tracks import track
 
 Z95 = 1.959963984540054
 
@@ -101,21 +101,6 @@ def test_sessions_in_both_sets_are_left_out_of_both_and_duplicates_count_once() 
         "Left out of both sets because they are in both: test:s.",
         "Left out of the cold set because none of their calls counts: 1.",
     )
-
-
-def test_the_tools_are_held_fixed_beside_it() -> None:
-    """Both sides fail alike with each tool; warm only uses more of the tool that seldom fails."""
-
-    def mixed(name: str, easy: int, hard: int) -> Track:
-        letters = [("Read", "x" if n % 20 == 0 else ".") for n in range(easy)]
-        letters += [("Bash", "x" if n % 2 == 0 else ".") for n in range(hard)]
-        calls = tuple(call(at, letter, tool) for at, (tool, letter) in enumerate(letters))
-        return Track(SessionRef("test", name), 99, calls, name)
-
-    found = compare_sets([mixed(f"w{n}", 80, 20) for n in range(6)], [mixed(f"c{n}", 20, 80) for n in range(6)])
-    assert found.improvement == pytest.approx(0.27)
-    assert found.standardised.estimate.value == pytest.approx(0.0, abs=1e-12)
-    assert found.standardised.covered == 1.0
 
 
 def test_sets_that_cannot_be_compared_say_why() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from seasoned.errors import NotFound
 from seasoned.example.library.storage import (
     TemplateUse,
     WarmBlock,
@@ -22,7 +23,7 @@ from seasoned.example.library.storage import (
     use_of,
 )
 from seasoned.store import Store, open_store
-from seasoned.store.forget import Loss, forget_everything, forget_sessions, unlearn
+from seasoned.store.forget import forget_everything, forget_sessions, unlearn
 from seasoned.store.search import find_session
 from tests.example.examples import example, source, template
 from tests.store.test_store import save as save_session
@@ -56,7 +57,7 @@ def test_examples_that_show_its_calls_go_and_others_lose_it_as_a_source(store: S
     assert b"only a saw this" not in raw and b"codex:a" not in raw
 
 
-def test_it_tells_which_templates_lost_how_many_examples(store: Store) -> None:
+def test_templates_lose_the_examples_of_a_forgotten_session_and_go_if_none_is_left(store: Store) -> None:
     alone = example(sessions=("codex:a",))
     shared = example("read_file", sessions=("codex:a", "codex:b"))
     other = example("write_file", sessions=("codex:b", "codex:a"))
@@ -65,10 +66,11 @@ def test_it_tells_which_templates_lost_how_many_examples(store: Store) -> None:
     save(store, template("witness", other))
     save(store, template("untouched", example(sessions=("codex:c",))))
     with store.write():
-        losses = unlearn(store, [find_session(store, "codex:a")["id"]])
-    assert losses == [Loss("some", 1, 2, 1, seen_elsewhere=1), Loss("whole", 1, 1, 0, is_gone=True)]
-    with store.write():
-        assert unlearn(store, [find_session(store, "codex:a")["id"]]) == []
+        unlearn(store, [find_session(store, "codex:a")["id"]])
+    left = {name: load(store, name).examples for name in ("some", "witness", "untouched")}
+    assert {name: len(examples) for name, examples in left.items()} == {"some": 1, "witness": 1, "untouched": 1}
+    with pytest.raises(NotFound):
+        load(store, "whole")
 
 
 def test_a_fork_that_stays_keeps_the_lineage_as_a_witness(store: Store) -> None:

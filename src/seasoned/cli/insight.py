@@ -503,8 +503,6 @@ def print_comparison(found: Comparison, *, as_sets: bool, more: dict[str, Any], 
         nowrap=["session"],
     )
     click.echo(f"\n{found.sentence}")
-    if (tools := _tools_sentence(found)) is not None:
-        click.echo(tools)
     for note in found.notes:
         click.echo(note)
     if said := _counted_too(more):
@@ -514,22 +512,3 @@ def print_comparison(found: Comparison, *, as_sets: bool, more: dict[str, Any], 
 def _side_row(name: str, side: ComparedSide, *, as_sets: bool) -> tuple[object, ...]:
     who = f"{len(side.sessions)} in {side.lineages} lineages" if as_sets else str(side.sessions[0])
     return name, who, side.total, side.errors, share(side.error_rate)
-
-
-def _tools_sentence(found: Comparison) -> str | None:
-    """The improvement at one mix of tools, where there are sets."""
-    if found.standardised is None:
-        return None
-    estimate, covered = found.standardised.estimate, found.standardised.covered
-    if estimate.value is None:
-        return f"With the same mix of tools on both sides nothing can be said: {estimate.reason}."
-    way = "less" if estimate.value >= 0 else "more"
-    sign = 1 if estimate.value >= 0 else -1
-    ends = ""
-    if estimate.interval is not None:
-        # With the sign turned for "more", low and high change places.
-        low, high = sorted((100 * sign * estimate.interval.low, 100 * sign * estimate.interval.high))
-        ends = f" (95 % interval {low:.1f} to {high:.1f})".replace("-", "−")
-    # So little that it is not worth a remark.
-    part = "" if covered > 0.995 else f"; tools that both sides use make up {share(covered)} of the calls"
-    return f"With the same mix of tools on both sides: {100 * abs(estimate.value):.1f} points {way}{ends}{part}."

@@ -31,23 +31,17 @@ _DATA_NAMES = ("data", "file_data", "image_url", "url", "blob")
 # Bounded repetitions: the fields may hold anything an agent wrote.
 _MEDIA_TYPE = LazyRegex(r"[a-z]{1,20}/[a-z0-9][a-z0-9.+-]{0,70}", re.ASCII)
 _DATA_URL = LazyRegex(r"data:([a-z0-9.+/-]{0,90})(?:;[a-z0-9=.-]{1,40}){0,3}?;base64,", re.ASCII | re.IGNORECASE)
-_BASE64 = LazyRegex(r"[A-Za-z0-9+/_-]*={0,2}", re.ASCII)
-# Only both ends are checked: the data may be megabytes long.
-_LOOKED_AT = 64
 # A type is copied into the text, so a long one is cut.
 _MOST_KIND = 40
 
 
 def placeholder(part: dict[str, Any]) -> str | None:
-    """A line for a part that is not text: `[image: image/png, 34.1 kB]`. None if its kind is unknown."""
-    within = list(_within(part))
-    media_type = next((found for one in within if (found := _media_type(one)) is not None), None)
+    """A line for a part that is not text: `[image: image/png]`. None if its kind is unknown."""
+    media_type = next((found for one in _within(part) if (found := _media_type(one)) is not None), None)
     kind = _kind(part, media_type)
     if kind is None:
         return None
-    size = next((bytes_held for one in within if (bytes_held := _size(one)) is not None), None)
-    known = [fact for fact in (media_type, None if size is None else _spoken(size)) if fact is not None]
-    return f"[{kind}: {', '.join(known)}]" if known else f"[{kind}]"
+    return f"[{kind}]" if media_type is None else f"[{kind}: {media_type}]"
 
 
 def _kind(part: dict[str, Any], media_type: str | None) -> str | None:
@@ -78,39 +72,6 @@ def _media_type(fields: dict[str, Any]) -> str | None:
         if url is not None and _MEDIA_TYPE.compiled.fullmatch(url[1].lower()):
             return url[1].lower()
     return None
-
-
-def _size(fields: dict[str, Any]) -> int | None:
-    """The size in bytes, computed from the length of the encoded data."""
-    declared = fields.get("size")
-    if isinstance(declared, int) and not isinstance(declared, bool) and declared >= 0:
-        return declared
-    for name in _DATA_NAMES:
-        if not isinstance(found := fields.get(name), str):
-            continue
-        if name == "data" and fields.get("type") == "text":
-            return len(found.encode("utf-8", "replace"))
-        url = _DATA_URL.compiled.match(found)
-        if url is not None or name in ("data", "file_data", "blob"):
-            return _decoded(found, 0 if url is None else url.end())
-    return None
-
-
-def _decoded(text: str, start: int) -> int | None:
-    """How many bytes base64 encodes; None for other text, such as a note that the data was removed."""
-    length = len(text) - start
-    ends = text[start : start + _LOOKED_AT], text[max(start, len(text) - _LOOKED_AT) :]
-    if not length or not all(_BASE64.compiled.fullmatch(end) for end in ends):
-        return None
-    padding = len(ends[1]) - len(ends[1].rstrip("="))
-    # Four characters are three bytes; where padding was left out, two are one and three are two.
-    return (length - padding) * 3 // 4 if (length - padding) % 4 != 1 else None
-
-
-def _spoken(size: int) -> str:
-    if size < 1000:
-        return f"{size} byte{'' if size == 1 else 's'}"
-    return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
 
 
 def text_of(content: object) -> str:

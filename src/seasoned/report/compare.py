@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -11,7 +11,7 @@ from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.outcome.track import Track
 from seasoned.report.trials import points, share
 from seasoned.session import SessionRef
-from seasoned.stats.difference import Standardised, Strata, difference, standardised_difference
+from seasoned.stats.difference import difference
 from seasoned.stats.interval import Interval
 from seasoned.stats.permutation import permute_clusters
 from seasoned.stats.proportion import Detectable, detectable, fisher, pool, proportion_difference
@@ -51,8 +51,6 @@ class Comparison(msgspec.Struct, frozen=True):
     in_both: tuple[SessionRef, ...] = ()  # sessions that were in both sets and left out of both
     # Changes from the cold rate that would be found with a power of 0.8; for sets.
     smallest_detectable: Detectable | None = None
-    # The improvement if both sides had used the same mix of tools; for sets.
-    standardised: Standardised | None = None
 
 
 def compare_sessions(warm: Track, cold: Track) -> Comparison:
@@ -93,11 +91,10 @@ def compare_sets(warm: Iterable[Track], cold: Iterable[Track]) -> Comparison:
     if sets[0].keys() == sets[1].keys():
         raise UsageError("Both sets contain the same sessions: give two different sets.")
     kept = [[track for ref, track in tracks.items() if ref not in both] for tracks in sets]
-    rows = [_by_lineage(tracks) for tracks in kept]
-    of_warm, of_cold = sides = [_side(tracks, by_lineage) for tracks, by_lineage in zip(kept, rows, strict=True)]
+    columns = [_by_lineage(tracks) for tracks in kept]
+    of_warm, of_cold = sides = [_side(tracks, column) for tracks, column in zip(kept, columns, strict=True)]
     for name, side in zip(("warm", "cold"), sides, strict=True):
         _check_size(name, side, len(both))
-    columns = [_columns(row) for row in rows]
     figures = (*columns[1], *columns[0])
     estimate = difference(*figures)
     assert estimate.value is not None  # both sides have at least two lineages with calls
@@ -122,7 +119,6 @@ def compare_sets(warm: Iterable[Track], cold: Iterable[Track]) -> Comparison:
         _notes(kept, sides, both),
         both,
         found,
-        standardised_difference(rows[1], rows[0]),
     )
 
 
@@ -132,39 +128,32 @@ class _ComparedSession(msgspec.Struct, frozen=True):
     ref: SessionRef
     parent: SessionRef | None
     root: str
-    tools: Mapping[str, tuple[int, int]]  # failures and counted calls
+    failed: int
+    calls: int  # those that count
 
 
 def _member(track: Track) -> _ComparedSession:
-    tools: dict[str, tuple[int, int]] = {}
-    for call in track.counted():
-        failed, total = tools.get(call.tool, (0, 0))
-        tools[call.tool] = failed + call.has_failed, total + 1
-    return _ComparedSession(track.ref, track.parent, track.root, tools)
+    return _ComparedSession(track.ref, track.parent, track.root, track.counts.failed, track.counts.counted)
 
 
-def _by_lineage(members: Iterable[_ComparedSession]) -> list[Strata]:
-    """Failures and counted calls by tool, for each lineage in which anything counts."""
-    lineages: dict[str, dict[str, tuple[int, int]]] = {}
+Columns = tuple[list[int], list[int]]
+
+
+def _by_lineage(members: Iterable[_ComparedSession]) -> Columns:
+    """Failures and counted calls of each lineage in which anything counts."""
+    lineages: dict[str, list[int]] = {}
     for member in members:
-        if member.tools:
-            cells = lineages.setdefault(member.root, {})
-            for tool, (failed, total) in member.tools.items():
-                before = cells.get(tool, (0, 0))
-                cells[tool] = before[0] + failed, before[1] + total
-    return list(lineages.values())
+        if member.calls:
+            sums = lineages.setdefault(member.root, [0, 0])
+            sums[0] += member.failed
+            sums[1] += member.calls
+    return [failed for failed, _ in lineages.values()], [calls for _, calls in lineages.values()]
 
 
-def _columns(lineages: Iterable[Strata]) -> tuple[list[int], list[int]]:
-    """Failures and counted calls of each lineage."""
-    cells = [list(lineage.values()) for lineage in lineages]
-    return [sum(failed for failed, _ in one) for one in cells], [sum(total for _, total in one) for one in cells]
-
-
-def _side(members: Sequence[_ComparedSession], lineages: Sequence[Strata]) -> ComparedSide:
-    refs = tuple(sorted(member.ref for member in members if member.tools))
-    failures, totals = _columns(lineages)
-    return ComparedSide(refs, len(lineages), sum(failures), sum(totals), len(members) - len(refs))
+def _side(members: Sequence[_ComparedSession], lineages: Columns) -> ComparedSide:
+    refs = tuple(sorted(member.ref for member in members if member.calls))
+    failures, totals = lineages
+    return ComparedSide(refs, len(totals), sum(failures), sum(totals), len(members) - len(refs))
 
 
 def _check_size(name: str, side: ComparedSide, in_both: int) -> None:
@@ -184,7 +173,7 @@ def _check_size(name: str, side: ComparedSide, in_both: int) -> None:
     )
 
 
-def _effect(columns: Sequence[tuple[list[int], list[int]]]) -> float:
+def _effect(columns: Sequence[Columns]) -> float:
     """The design effect of both sides by their calls; never below that of independent calls."""
     sides = [pool(*column) for column in columns]
     known = [(side.design_effect, side.n) for side in sides if side.design_effect is not None]

@@ -137,27 +137,12 @@ def comparison_answer(found: Comparison, *, as_sets: bool) -> dict[str, Any]:
         "notes": list(found.notes),
         "in_both": [ref.native_id for ref in found.in_both],
         "smallest_detectable": _smallest(found),
-        "standardised": _standardised(found),
     }
 
 
 def _smallest(found: Comparison) -> dict[str, Any] | None:
     smallest = found.smallest_detectable
     return None if smallest is None else {"fall": smallest.fall, "rise": smallest.rise, "reason": smallest.reason}
-
-
-def _standardised(found: Comparison) -> dict[str, Any] | None:
-    if found.standardised is None:
-        return None
-    estimate = found.standardised.estimate
-    return {
-        "improvement": estimate.value,
-        "interval": _ends(estimate.interval),
-        "p_value": estimate.p_value,
-        "reason": estimate.reason,
-        "covered": found.standardised.covered,
-        "missing": list(found.standardised.missing),
-    }
 
 
 def topics(lost: Knowledge) -> list[tuple[str, Topic, str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -149,27 +148,20 @@ def write_batches(
     writer: StoreWriter | None = None
     waiting: list[Batch] = []
     calls = 0
-    with ExitStack() as ended:
-
-        def begin() -> StoreWriter:
-            store = open_target()
-            ended.enter_context(store.many_writes())
-            return StoreWriter(store, clock)
-
-        for batch in batches:
-            waiting.append(batch)
-            calls += sum(len(session.calls) for session in batch.sessions)
-            if calls >= _COMMIT_CALLS:
-                writer = writer or begin()
-                writer.write(waiting)
-                waiting, calls = [], 0
-                if writer.held_bytes >= _HELD_BYTES:
-                    writer.settle(learner)
-        if waiting:
-            writer = writer or begin()
+    for batch in batches:
+        waiting.append(batch)
+        calls += sum(len(session.calls) for session in batch.sessions)
+        if calls >= _COMMIT_CALLS:
+            writer = writer or StoreWriter(open_target(), clock)
             writer.write(waiting)
-        if writer is not None:
-            writer.settle(learner)
+            waiting, calls = [], 0
+            if writer.held_bytes >= _HELD_BYTES:
+                writer.settle(learner)
+    if waiting:
+        writer = writer or StoreWriter(open_target(), clock)
+        writer.write(waiting)
+    if writer is not None:
+        writer.settle(learner)
     return writer
 
 

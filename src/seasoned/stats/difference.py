@@ -6,8 +6,7 @@ Standardised rates are those at a fixed mix of strata, so that a different mix d
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +21,6 @@ from seasoned.stats.interval import (
     as_counts,
     as_pairs,
     check_level,
-    raw_counts,
     span,
     t_tails,
     two_sided_t,
@@ -225,25 +223,6 @@ def standardise_tables(failures: Array, totals: Array, weights: Array) -> Standa
     )
 
 
-def standardised_difference(a: Sequence[Strata], b: Sequence[Strata]) -> Standardised:
-    """First minus second at the mix of both together; only strata with trials on both sides count."""
-    shares = _joint_mix(a, b)
-    held = {s for s in shares if min(_clusters_with(a, s), _clusters_with(b, s)) >= FEWEST_CLUSTERS}
-    missing = tuple(stratum for stratum in shares if stratum not in held)
-    covered = 1.0 if not missing else math.fsum(shares[stratum] for stratum in held)
-    if not held:
-        return Standardised(Estimate(None, None, 0, 0, f"{NO_STRATUM} on both sides"), 0.0, missing)
-    kept = {stratum: shares[stratum] for stratum in shares if stratum in held}
-    return Standardised(independent_difference(_pool(a, kept), _pool(b, kept), LEVEL), covered, missing)
-
-
-def _pool(clusters: Sequence[Strata], shares: Mapping[str, float]) -> Pooled:
-    """The rate at the mix with its jackknife error."""
-    import numpy as np
-
-    return _pool_tables(*_tables(clusters, list(shares)), np.array(list(shares.values())))
-
-
 def _pool_tables(failures: Array, totals: Array, weights: Array) -> Pooled:
     weights = weights / weights.sum()
     rate = float((failures.sum(axis=0) / totals.sum(axis=0)) @ weights)
@@ -257,31 +236,3 @@ def _pool_tables(failures: Array, totals: Array, weights: Array) -> Pooled:
         _jackknife_error(without),
         effective_clusters(sizes[sizes > 0]) - 1,
     )
-
-
-def _tables(clusters: Sequence[Strata], strata: Sequence[str]) -> tuple[Array, Array]:
-    """Failures and totals, a row for each cluster with trials in one of the strata, a column for each stratum."""
-    import numpy as np
-
-    columns = [raw_counts(*_column(clusters, stratum)) for stratum in strata]
-    failures, totals = np.stack([c[:, 0] for c in columns], axis=1), np.stack([c[:, 1] for c in columns], axis=1)
-    some = totals.sum(axis=1) > 0
-    return failures[some], totals[some]
-
-
-def _column(clusters: Sequence[Strata], stratum: str) -> tuple[list[int], list[int]]:
-    cells = [cluster.get(stratum, (0, 0)) for cluster in clusters]
-    return [failures for failures, _ in cells], [total for _, total in cells]
-
-
-def _clusters_with(clusters: Sequence[Strata], stratum: str) -> int:
-    return sum(cluster.get(stratum, (0, 0))[1] > 0 for cluster in clusters)
-
-
-def _joint_mix(a: Sequence[Strata], b: Sequence[Strata]) -> dict[str, float]:
-    """The share of each stratum in the trials of both sides, by name, without empty ones."""
-    mix: Counter[str] = Counter()
-    for cluster in (*a, *b):
-        for stratum, (_, total) in cluster.items():
-            mix[stratum] += total
-    return {stratum: mix[stratum] / mix.total() for stratum in sorted(mix) if mix[stratum] > 0}

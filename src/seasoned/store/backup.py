@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -35,21 +34,6 @@ _CARRIED = (
     *("split", "assignment", "exposure", "material", "run"),
     *("job", "job_run", "gateway_key", "gateway_request"),
 )
-_RUN = "experiment, model, arm, bank, task_set, task, repeat"
-# What an earlier version kept in other tables.
-_RENAMED = {
-    "exposure": "SELECT experiment, session, arm, 1 AS is_shown, example_ids, at FROM exposure"
-    " UNION ALL SELECT experiment, session, arm, 0, example_ids, at FROM foregone",
-    "choice": "SELECT project, choice AS kind, form, text, decided_at FROM sheet_choice"
-    " UNION ALL SELECT key, 'merge', ':merge', target, at FROM project_merge"
-    " UNION ALL SELECT folder, 'split', ':split', project, at FROM project_split"
-    " UNION ALL SELECT '', state, 'advice:' || id, json_object('kind', kind, 'project', project, 'sentence', sentence,"
-    " 'subject', subject, 'step', step), at FROM advice",
-    "material": "SELECT task_set AS name, tasks_digest, model, role, document, created_at FROM material"
-    " UNION ALL SELECT experiment, tasks_digest, '', 'design', document, created_at FROM design",
-    "run": f"SELECT {_RUN}, part, session, ended_at, document FROM run"
-    f" UNION ALL SELECT {_RUN}, '', session, NULL, '' FROM begun",
-}
 _SHARED = {"request": "trace.requests", "job_run": "trace.runs"}
 
 
@@ -140,6 +124,7 @@ def carry_confirmations(present: Store, restored: Store) -> None:
 def _copy_tables(source: sqlite3.Connection, to: Store, names: Iterable[str]) -> None:
     """Replace the rows of these tables by those of another store, as far as their columns are the same."""
     copy = to.connection
+    known = {row["name"] for row in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     guards = copy.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     copy.execute("PRAGMA foreign_keys = OFF")
     try:
@@ -147,10 +132,8 @@ def _copy_tables(source: sqlite3.Connection, to: Store, names: Iterable[str]) ->
             # The guards forbid to delete and to replace, so they are taken off and put back as they were.
             for guard in guards:
                 copy.execute(f"DROP TRIGGER {guard['name']}")
-            for name in names:
-                if not (select := _select(source, name)):
-                    continue
-                rows = source.execute(select)
+            for name in [name for name in names if name in known]:
+                rows = source.execute(f"SELECT * FROM {name}")
                 has = {column[0] for column in rows.description}
                 found = copy.execute(f"SELECT name FROM pragma_table_info('{name}')")
                 columns = [row["name"] for row in found if row["name"] in has]
@@ -163,15 +146,6 @@ def _copy_tables(source: sqlite3.Connection, to: Store, names: Iterable[str]) ->
                 copy.execute(guard["sql"])
     finally:
         copy.execute("PRAGMA foreign_keys = ON")
-
-
-def _select(source: sqlite3.Connection, name: str) -> str:
-    """What reads a table of another store; empty if it has none of this name, and none that stood for it before."""
-    tables = {row["name"] for row in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    renamed = _RENAMED.get(name, "")
-    if renamed and set(re.findall(r"FROM (\w+)", renamed)) <= tables:
-        return renamed
-    return f"SELECT * FROM {name}" if name in tables else ""
 
 
 def _free_name(path: Path) -> Path:

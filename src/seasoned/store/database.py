@@ -109,23 +109,6 @@ class Store:
             yield
 
     @contextmanager
-    def many_writes(self) -> Iterator[None]:
-        """Keep in memory what SQLite notes to undo single statements.
-
-        A session changes so many pages, by its indexes and triggers, that SQLite would write them to a temporary file
-        for each session: half of the time. Not for other uses, since large sorts would take memory too.
-        """
-        if self.connection.in_transaction:
-            yield  # the setting cannot be changed inside one
-            return
-        self._step("PRAGMA temp_store = MEMORY")
-        try:
-            yield
-        finally:
-            if not self.connection.in_transaction:
-                self._step("PRAGMA temp_store = DEFAULT")
-
-    @contextmanager
     def _joined(self) -> Iterator[None]:
         self._is_together = True
         try:

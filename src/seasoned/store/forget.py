@@ -52,23 +52,8 @@ _EVERYTHING = (
 )
 
 
-class Loss(msgspec.Struct, frozen=True, order=True):
-    """What one version of a template lost when sessions were forgotten."""
-
-    name: str
-    version: int
-    lost: int  # examples that showed calls of the forgotten sessions
-    left: int  # examples that it still has
-    # How many of the lost examples other sessions also showed: rebuilding the template can restore them.
-    seen_elsewhere: int = 0
-    is_gone: bool = False  # no example was left, so the version was deleted
-
-
-def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
-    """Remove what these sessions show, and their names from the rest. Call it inside a write transaction.
-
-    Returns what each template version lost, except versions that only lost a supporting session.
-    """
+def unlearn(store: Store, session_ids: Iterable[int]) -> None:
+    """Remove what these sessions show, and their names from the rest. Call it inside a write transaction."""
     refs = set()
     for session_id in session_ids:
         row = store.row("session.track", {"id": session_id})
@@ -83,13 +68,12 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
         for ref in refs
         for row in store.rows("template.of_session", {"session": ref})
     }
-    losses = []
     # With real names a block shows the call of any session that the example comes from.
     _drop_blocks(store, {one for document in found.values() for one in _examples_of(document, refs)})
     if found:
         revision = _raise_revision(store)
         for (key, version), document in found.items():
-            losses.append(_rewrite(store, key, version, document, refs, revision))
+            _rewrite(store, key, version, document, refs, revision)
     taught: set[str] = set()
     for ref in refs:
         taught |= {row["example_id"] for row in store.rows("template.examples_from", {"session": ref})}
@@ -97,7 +81,6 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
         store.run("template.drop_source", {"session": ref})
         store.run("template.drop_evidence", {"pattern": _naming(ref)})
     _drop_examples(store, {one for one in taught if store.row("template.has_source", {"example_id": one}) is None})
-    return sorted(one for one in losses if one.lost or one.is_gone)
 
 
 def unlearn_everything(store: Store) -> None:
@@ -114,24 +97,21 @@ def _examples_of(document: str, refs: set[str]) -> Iterator[str]:
             yield short_digest(one["tool"], one["arguments"], one["result"], one["intent"])
 
 
-def _rewrite(store: Store, key: str, version: int, document: str, refs: set[str], revision: int) -> Loss:
-    """Store the template without these sessions, or remove it if nothing is left to show; returns what it lost."""
+def _rewrite(store: Store, key: str, version: int, document: str, refs: set[str], revision: int) -> None:
+    """Store the template without these sessions, or remove it if nothing is left to show."""
     template = msgspec.json.decode(document)
     at = {"key": key, "version": version}
     # The words of a forgotten session go, also where others made the same call: theirs are not in this document.
     lost = [example for example in template["examples"] if _is_shown_from(example, template, refs)]
-    elsewhere = sum(any(one["session"] not in refs for one in example["sources"]) for example in lost)
     template["examples"] = [_without(example, refs) for example in template["examples"] if example not in lost]
     template["sources"] = [session for session in template["sources"] if session not in refs]
-    is_gone = not template["examples"]
-    if not is_gone:
+    if template["examples"]:
         text = msgspec.json.encode(template).decode()
         store.run(
             "template.rewrite", {**at, "revision": revision, "examples": len(template["examples"]), "document": text}
         )
     else:
         store.run("template.delete_one", at)
-    return Loss(template["name"], version, len(lost), len(template["examples"]), elsewhere, is_gone)
 
 
 def _is_shown_from(example: dict[str, Any], template: dict[str, Any], refs: set[str]) -> bool:
