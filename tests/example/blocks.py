@@ -22,7 +22,7 @@ SMALL = Block(
             kind="recovery",
             pattern="search_files path,pattern",
             support=7,
-            repaired=Repaired('{"path":"/src/x"}', "path must be relative", ("path",), "value"),
+            repaired=Repaired('{"path":"/src/x"}', "path must be relative", ("path",)),
         ),
         Example(
             tool="terminal",
@@ -79,9 +79,7 @@ arguments = st.one_of(
 )
 _names = st.from_regex(r"[A-Za-z0-9_-]{1,64}", fullmatch=True)
 tools = st.one_of(_names, _names, _names, st.sampled_from(["", "a b", "é", "x" * 65]), any_text)
-repaired = st.one_of(
-    st.none(), st.builds(Repaired, any_text, any_text, st.lists(any_text, max_size=2).map(tuple), any_text)
-)
+repaired = st.one_of(st.none(), st.builds(Repaired, any_text, any_text, st.lists(any_text, max_size=2).map(tuple)))
 examples = st.builds(
     Example,
     tool=tools,

@@ -422,7 +422,7 @@ def _print_example(example: Example, library: Library, state: ExampleState | Non
         if text:
             click.echo(f"  {title:<10}{printable(text).replace(chr(10), chr(10) + ' ' * 12)}")
     if example.repaired is not None:
-        changed = ", ".join(example.repaired.changed) or example.repaired.how
+        changed = ", ".join(example.repaired.changed)
         click.echo(f"  {'repairs':<10}{printable(example.repaired.signature)} (changed: {printable(changed)})")
     shown = [f"{one.session} {when(one.time)}" for one in example.sources[:_SOURCES_SHOWN]]
     more = len(example.sources) - len(shown)

@@ -33,7 +33,6 @@ class Repaired(msgspec.Struct, frozen=True):
     arguments: str  # of the failed call, as JSON
     signature: str  # its error, with what varies masked
     changed: tuple[str, ...]
-    how: str
 
 
 class Example(msgspec.Struct, frozen=True):

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from seasoned.admission import admit_written
-from seasoned.command.parse import names
+from seasoned.command.parse import is_assignment, names
 from seasoned.command.rows import only_looks
 from seasoned.command.tool import argument, tool_of
 from seasoned.command.written import Purpose, WrittenCommand, purpose_of, written
-from seasoned.lesson.failure.call_target import changed_option
-from seasoned.lesson.failure.repair import MAX_CALLS_TO_REPAIR, CallTargets, Repair, repairs
+from seasoned.lesson.failure.call_target import EXECUTION_ARGUMENTS, changed_option
+from seasoned.lesson.failure.repair import MAX_CALLS_TO_REPAIR, PERMISSION_ARGUMENTS, CallTargets, Repair, repairs
 from seasoned.lesson.kind import (
     blamed_command,
     explains_itself,
@@ -143,8 +143,6 @@ def _files(calls: Sequence[JudgedCall], folder: str | None) -> tuple[str, ...]:
 
 
 _REPAIR_CHARS = 200
-# Changes that give a command another form: what works is the whole command as written.
-_REWRITTEN = frozenset({"without wrapper", "with wrapper", "program", "command"})
 # Steps between a failure and its repair that change the environment.
 _PREPARING = frozenset({"mise trust", "git fetch", "direnv allow", "go mod tidy", "go mod download", "nvm use"})
 # With one of these a check passes because it looks at less.
@@ -270,48 +268,70 @@ def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tup
     if form in ("file_read", "search"):
         path = _path(later, folder)
         return (Way("path", path), path) if path and path != _path(failed, folder) else (Way("other"), "")
-    names_changed = repair.change.names
-    if not names_changed:
+    changed = [name for name in repair.changed if name not in EXECUTION_ARGUMENTS]
+    if not changed:
         return Way("again"), ""
+    added = [name for name in changed if name not in failed.arguments]
     # Checked under the tool's own name, which says more about what it does than the one for all agents.
     text = later.raw_arguments if admit_written(later.tool, later.raw_arguments) else ""
-    return Way("argument", ",".join(names_changed)), text
+    return Way("argument", ",".join(added or changed)), text
 
 
 def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tuple[Way, str]:
-    change = repair.change
-    error = calls[repair.failed].result or ""
-    wrong = blamed_command(calls[repair.failed].command or "", error)
-    parts = [one for one, _ in _placed(calls[repair.repaired], folder) if one.join != "|"]
+    """What made a command work; nothing that teaches if it was another file, or a permission."""
+    failed, later = calls[repair.failed], calls[repair.repaired]
+    error = failed.result or ""
+    wrong = blamed_command(failed.command or "", error)
+    parts = [one for one, _ in _placed(later, folder) if one.join != "|"]
     right = _counterpart(wrong, parts)
-    if right is None or wrong is None:
+    # A permission that a person must grant is nothing that another session could repeat.
+    if right is None or wrong is None or not PERMISSION_ARGUMENTS.isdisjoint(repair.changed):
         return Way("other"), ""
-    match change.kind:
-        case "again":
-            return _prepared(calls, repair)
-        case "folder":
-            return _folder_way(calls, repair, right, folder)
-        case "variable":
-            return Way("variable", " ".join(change.names)), right.text
-        case "option added" | "option dropped":
-            sign = "+" if change.kind == "option added" else "-"
-            gone = [name for name in _options(wrong) if name not in _options(right)] if sign == "+" else []
-            changed = [*(sign + name for name in change.names), *(f"-{name}" for name in gone)]
-            return Way("option", " ".join(changed)), right.text
-        case "before":
-            # A part of a command may be shown only if all of it may.
-            may_show = all(admit_written("shell", one.text) for one in parts)
-            return _before_way(change.names[0], parts) if may_show else (Way("other"), "")
-        # A value can look like a subcommand: `cmake --preset debug`.
-        case "operands" | "command" if name := changed_option(wrong.words, right.words, error):
-            return Way("value", name), right.text
-        case kind if kind in _REWRITTEN and right.form != wrong.form:
-            return Way("form", right.form), right.text
-    if right.program != wrong.program and right.form != wrong.form:
-        # The same program from another folder: `go` is not on the path, `/usr/local/go/bin/go` is there.
+    if wrong.program in ("cd", "pushd"):
+        return _folder_way(calls, repair, right, folder)
+    # A value can look like a subcommand: `cmake --preset debug`.
+    if name := changed_option(wrong.words, right.words, error):
+        return Way("value", name), right.text
+    if right.form != wrong.form:
         return Way("form", right.form), right.text
-    # A permission that a person must grant, or nothing that another session could repeat.
-    return Way("other"), ""
+    if variables := _variables(right) - _variables(wrong):
+        return Way("variable", " ".join(sorted(variables))), right.text
+    if change := _option_change(wrong, right, error):
+        return Way("option", change), right.text
+    if set(wrong.words) != set(right.words):
+        return Way("other"), ""  # another file, or another text
+    known = {one.form for one, _ in _placed(failed, folder)}
+    first = next((one for one in parts if one is not right and is_working(one) and one.form not in known), None)
+    if first is not None and parts.index(first) < parts.index(right):
+        # A part of a command may be shown only if all of it may.
+        return _before(first) if all(admit_written("shell", one.text) for one in parts) else (Way("other"), "")
+    if _folders(failed) != _folders(later):
+        return _folder_way(calls, repair, right, folder)
+    return _prepared(calls, repair)
+
+
+def _variables(one: WrittenCommand) -> set[str]:
+    """The variables that are set in front of a command."""
+    return {word.partition("=")[0] for word in one.text.split() if is_assignment(word)}
+
+
+def _option_change(wrong: WrittenCommand, right: WrittenCommand, error: str) -> str:
+    """The options that were added or left out; empty if more differs, unless the error names them."""
+    had, has = _options(wrong), _options(right)
+    added, gone = [one for one in has if one not in had], [one for one in had if one not in has]
+    named = [one for one in (*added, *gone) if one in error]
+    if not named and _operands(wrong) != _operands(right):
+        return ""
+    return " ".join([f"+{name}" for name in added] + [f"-{name}" for name in gone])
+
+
+def _operands(one: WrittenCommand) -> set[str]:
+    return {word for word in one.words if not word.startswith("-")}
+
+
+def _folders(call: JudgedCall) -> list[object]:
+    entered = [one.words for one in written(call.command or "") if one.program == "cd"]
+    return [argument(call.arguments, "folder"), *entered]
 
 
 def _options(one: WrittenCommand) -> list[str]:
@@ -337,14 +357,11 @@ def _placed(call: JudgedCall, folder: str | None) -> Iterator[tuple[WrittenComma
     return with_places(call.command or "", folder, workdir if isinstance(workdir, str) else None)
 
 
-def _before_way(name: str, parts: Sequence[WrittenCommand]) -> tuple[Way, str]:
+def _before(first: WrittenCommand) -> tuple[Way, str]:
     """The command that had to run first, by itself: what follows it is what the session was about to do anyway."""
-    program = name.split()[0]
-    first = next((one for one in parts[:-1] if one.program == program or one.form.startswith(name)), None)
-    # Waiting and looking change nothing: the call was only repeated.
-    if first is None or program == "sleep" or only_looks(program, first.form.split()[-1]):
-        return Way("again"), ""
-    return Way("before", first.form), first.text
+    # Looking changes nothing: the call was only repeated.
+    looks = only_looks(first.program, first.form.split()[-1])
+    return (Way("again"), "") if looks else (Way("before", first.form), first.text)
 
 
 def _counterpart(wrong: WrittenCommand | None, parts: Sequence[WrittenCommand]) -> WrittenCommand | None:

@@ -97,7 +97,7 @@ def _imported(one: Template) -> Template:
 
 
 def test_our_own_shape_is_complete_and_comes_back_as_imported() -> None:
-    repaired = Repaired('{"path":"x"}', "File not found: …", ("path",), "the path was written out")
+    repaired = Repaired('{"path":"x"}', "File not found: …", ("path",))
     whole = template(
         "code",
         example(kind="recovery", repaired=repaired, schema_hash="0f" * 8, error_rate=0.25, last_seen=1_750_000_000.0),
@@ -295,7 +295,7 @@ def test_planted_secrets_appear_in_no_import_and_no_export() -> None:
         made = _read({**content, "tags": [text], "source_session_ids": [text]}).template
         noted = template(
             "t",
-            example(repaired=Repaired(text, text, (text,), text), pattern=text, sessions=(text,)),
+            example(repaired=Repaired(text, text, (text,)), pattern=text, sessions=(text,)),
             example("read_file", result=text[:400], intent=text[:150]),
             description=text,
             addendum=text,

@@ -89,8 +89,6 @@ def test_the_last_of_several_attempts_is_the_one_that_was_repaired() -> None:
         (failed("get", "no", parcel_id="#P-00417"), _GET),
         # The machine's fault and not the call's.
         (call("get", "failed", parcel_id="P-00417", _fault="environment", _reason="timed out"), _GET),
-        # Waiting made the difference.
-        (bash("wp mail send x", "failed", _reason="too many"), bash("sleep 60; wp mail send x")),
         # An edit in between did.
         (
             bash("pytest tests/a.py", "failed", _reason="1 failed"),

@@ -333,8 +333,6 @@ def in_rounds(groups: Sequence[CandidateGroup], failures: Mapping[str, int]) -> 
     return [steps[step][turn] for turn in range(longest) for step in ordered if turn < len(steps[step])]
 
 
-# Descriptions of repairs that did not change the call: an edit in between, another try, waiting.
-_ELSEWHERE = ("after ", "same call", "with `sleep` before")
 _LOOKS = ("file_read", "search", "web")
 
 
@@ -390,7 +388,7 @@ def teaches(repair: Repair, calls: Sequence[JudgedCall]) -> bool:
         return False
     # Something done in between made a failing check pass, or what differs is not in the call.
     was_fixed = is_signal(failed) and any(step.kind in ("edit", "run") for step in repair.steps)
-    if not repair.changed or was_fixed or repair.how.startswith(_ELSEWHERE):
+    if not repair.changed or was_fixed:
         return False
     return _complained(failed) <= {step.program for step in parse(repaired.command or "")}
 

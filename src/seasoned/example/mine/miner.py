@@ -213,7 +213,6 @@ class _TemplateBuilder:
                 candidate.failed.raw_arguments,
                 signature(candidate.failed),
                 candidate.repair.changed,
-                candidate.repair.how,
             )
         times = [other.time for other in one.candidates if other.time is not None]
         made = Example(

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.command.tool import TaskType, is_trivial, tool_of
+from seasoned.command.tool import TaskType, argument, is_trivial, tool_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import CallTarget, is_retry
 from seasoned.lesson.failure.repair import CallTargets
@@ -342,10 +342,8 @@ def _edits_again(first: CallTarget, later: CallTarget) -> bool:
     """Whether an edit rewrites the whole file, or replaces what the first one replaced or wrote."""
     if first.writes_whole_file or later.writes_whole_file:
         return first.writes_whole_file and later.writes_whole_file
-    if first.lines[0] and first.lines[0] == later.lines[0]:
-        return True
-    wrote = {line for line in first.lines[1] if line not in first.lines[0]}
-    return bool(wrote) and 2 * len(wrote.intersection(later.lines[0])) >= len(wrote)
+    replaced = argument(later.arguments, "old")
+    return bool(replaced) and replaced in (argument(first.arguments, "old"), argument(first.arguments, "new"))
 
 
 def _amends(first: CallTarget, later: CallTarget) -> bool:

@@ -10,15 +10,12 @@ from typing import Any
 import msgspec
 
 from seasoned.command.parse import Step, deciding, names, parse
-from seasoned.command.tool import argument, argument_names, command_of, output_form
+from seasoned.command.tool import argument_names, command_of, output_form
 from seasoned.lazy_regex import LazyRegex, lazy_property
+from seasoned.lesson.failure.cause import cause_in
 from seasoned.lesson.failure.similarity import (
-    NUMERIC_IDS,
-    TRUNCATION_MARK,
-    alphanumeric_only,
     argument_texts,
     is_identifying,
-    lines_match,
     scalar_texts,
     similarity_ratio,
     values_match,
@@ -77,18 +74,7 @@ WRONG_PATH = LazyRegex(
     r"not exist|no such|not found|enoent|eisdir|directory|cannot access|can't read|cannot open|outside", re.IGNORECASE
 )
 
-MISSING_PROGRAM = LazyRegex(
-    r"command not found|: not found\b|executable file not found|not recognized as", re.IGNORECASE
-)
-UNKNOWN_COMMAND = LazyRegex(
-    r"(?:unknown|unrecogni[sz]ed|invalid|no such) (?:sub-?)?command|missing script|script not found|no task "
-    r"|task \S+ not found|no rule to make target|is not a \S+ command|(?:command|script) \S+ not found",
-    re.IGNORECASE,
-)
-_IS_FOLDER = LazyRegex(r"EISDIR|is a directory", re.IGNORECASE)
-_NUMBER = LazyRegex(r"\d+")
 _OPTION = LazyRegex(r"(?<![\w-])-{1,2}[A-Za-z][\w-]*")
-_LISTING_TOOLS = names("ls find tree fd Glob LS list_dir list_directory glob")
 
 
 class ProgramRun(msgspec.Struct, frozen=True):
@@ -138,13 +124,6 @@ class CallTarget(msgspec.Struct, frozen=True, dict=True, eq=False):
         return " ".join(argument_texts({name: value for name, value in self.arguments.items() if name not in ignored}))
 
     @lazy_property
-    def lines(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The lines that an edit replaced and wrote, to tell edits of one file apart."""
-        if self.form != "file_write":
-            return (), ()
-        return _edit_lines(self.arguments, self.text) if self.command is None else _patch_lines(self.text)
-
-    @lazy_property
     def failed_runs(self) -> tuple[ProgramRun, ...]:
         """The programs that failed: those the error names, else all that decide the exit status."""
         words = self.error_text.split(":", 2)
@@ -191,29 +170,6 @@ def _target(tool: str, raw_arguments: str, error_text: str) -> CallTarget:
     if path is None and form.startswith("file"):
         return msgspec.structs.replace(target, path=_path_in(tool, target.text))
     return target
-
-
-def _edit_lines(arguments: dict[str, Any], text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if "*** Begin Patch" in text:
-        return _patch_lines(text)
-    old, new = (
-        "\n".join(str(arguments[name]) for name in argument_names(meaning) if name in arguments)
-        for meaning in ("old", "new")
-    )
-    return (_plain_lines(old), _plain_lines(new)) if old or new else ((), _plain_lines(text))
-
-
-def _patch_lines(patch: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    body = [line for line in patch.partition("*** Begin Patch")[2].splitlines() if not line.startswith(("***", "@@"))]
-    old = "\n".join(line[1:] for line in body if line[:1] in "- ")
-    return _plain_lines(old), _plain_lines("\n".join(line[1:] for line in body if line[:1] == "+"))
-
-
-def _plain_lines(text: str) -> tuple[str, ...]:
-    """Lines reduced to letters, since wrong whitespace is a common mistake; without a truncated last line."""
-    lines = (text if "\n" in text else text.replace("\\n", "\n"))[:4000].splitlines()
-    kept = lines[:-1] if len(lines) > 1 and TRUNCATION_MARK.compiled.search(text) else lines
-    return tuple(plain for plain in (alphanumeric_only(line) for line in kept) if len(plain) >= 4)
 
 
 def _path_in(tool: str, text: str) -> str | None:
@@ -308,12 +264,6 @@ def is_retry(failed: CallTarget, later: CallTarget) -> bool:
         return all(
             any(_retries_program(failed, run, later, other) for other in later.runs) for run in failed.failed_runs
         )
-    if (
-        failed.form == "file_read"
-        and _IS_FOLDER.compiled.search(failed.error_text)
-        and _lists_folder(failed.path, later)
-    ):
-        return True
     if failed.form in ("file_read", "file_write") and failed.form == later.form:
         return _same_file(failed, later)
     if failed.tool != later.tool or failed.runs or later.runs:
@@ -322,43 +272,13 @@ def is_retry(failed: CallTarget, later: CallTarget) -> bool:
         return True
     if failed.form == "search":
         return _same_search(failed, later)
-    if failed.form == "python":
-        return word_overlap(failed.text, later.text) >= 0.5
     return _arguments_match(failed.arguments, later.arguments)
-
-
-def _lists_folder(path: str | None, later: CallTarget) -> bool:
-    """Whether a call lists this folder."""
-    if path is None:
-        return False
-    place = _plain(path)
-    if later.runs:
-        return any(run.program in _LISTING_TOOLS and place in map(_plain, run.operands) for run in later.runs)
-    return later.tool in _LISTING_TOOLS and place in [_plain(value) for value in argument_texts(later.arguments)]
 
 
 def _same_file(failed: CallTarget, later: CallTarget) -> bool:
     if failed.path is None or later.path is None:
-        return failed.tool == later.tool and failed.path == later.path and _same_edit(failed, later)
-    if not _same_path(failed, later):
-        return False
-    if failed.form == "file_read" or failed.writes_whole_file or later.writes_whole_file:
-        return True
-    return _same_edit(failed, later)
-
-
-def _same_edit(failed: CallTarget, later: CallTarget) -> bool:
-    """Whether half of the lines of the smaller edit are also in the other one."""
-    replaced = argument(failed.arguments, "old")
-    if replaced and replaced == argument(later.arguments, "old"):
-        return True
-    if failed.arguments == later.arguments:
-        return True
-    for mine, theirs in zip(failed.lines, later.lines, strict=True):
-        few, many = sorted((mine, theirs), key=len)
-        if few and 2 * sum(any(lines_match(line, other) for other in many[:60]) for line in few[:60]) >= len(few[:60]):
-            return True
-    return False
+        return failed.arguments == later.arguments
+    return _same_path(failed, later)
 
 
 def _same_path(failed: CallTarget, later: CallTarget) -> bool:
@@ -479,14 +399,12 @@ def differs_by_wrapper(run: ProgramRun, other: ProgramRun) -> bool:
 
 
 def _replaces_missing(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether another program or subcommand replaces one that does not exist."""
-    # Compare words first: that is faster than searching the error text, and few pairs are equal.
-    if run.words != other.words and run.program != other.program:
-        return False
-    if MISSING_PROGRAM.compiled.search(failed.error_text):
-        return run.words == other.words and similarity_ratio(run.program, other.program) >= 0.5
-    if UNKNOWN_COMMAND.compiled.search(failed.error_text):
-        return run.program == other.program and similarity_ratio(run.label, other.label) >= 0.7
+    """Whether a similar program or subcommand replaces one that does not exist: `python3` for `python`."""
+    # Compare words first: few pairs are equal, and looking for the cause is slow.
+    if run.words == other.words and cause_in(failed.error_text) == "missing program":
+        return similarity_ratio(run.program, other.program) >= 0.5
+    if run.program == other.program and cause_in(failed.error_text) == "unknown command":
+        return similarity_ratio(run.label, other.label) >= 0.7
     return False
 
 
@@ -512,31 +430,9 @@ def _within(path: str, place: str) -> bool:
     return path == place or path.startswith((place + "/", place + "::")) or _same_name(path, place)
 
 
-def _digits(word: str) -> str:
-    """The number in an id, if it has only one; empty otherwise."""
-    found = _NUMBER.compiled.findall(word)
-    return found[0].lstrip("0") if len(found) == 1 and len(found[0]) > 1 else ""
-
-
 def _same_operand(run: ProgramRun, one: str, other: str) -> bool:
-    """Whether two operands mean the same: files by name, patterns and addresses by letters."""
-    is_path = "/" in one or "." in one[1:]
-    if not is_path and run.program not in WITHOUT_SUBCOMMANDS and _digits(one) and _digits(one) == _digits(other):
-        return True  # the same id in another notation: `417` and `#P-00417`
-    if len(one) < 3 or one.isdigit() or (not is_path and run.program in _SCRIPT_OPERANDS):
+    """Whether two operands mean the same: the same word, or a file of the same name elsewhere."""
+    if len(one) < 3 or one.isdigit() or (run.program in _SCRIPT_OPERANDS and "/" not in one):
         return False
-    if one == other:
-        return True
-    if run.program in _REMOTE_PROGRAMS:
-        ids = set(NUMERIC_IDS.compiled.findall(one))
-        return is_path and bool(ids) and ids <= set(NUMERIC_IDS.compiled.findall(other))
-    if is_path and run.program not in _SEARCH_PROGRAMS:
-        return _same_name(_plain(one), _plain(other))
-    return (
-        run.program in _SEARCH_PROGRAMS
-        and alphanumeric_only(one) == alphanumeric_only(other)
-        and len(alphanumeric_only(one)) > 3
-    )
-
-
-ELLIPSIS = "…"
+    is_file = "/" in one and run.program not in _REMOTE_PROGRAMS and run.program not in _SEARCH_PROGRAMS
+    return one == other or (is_file and _same_name(_plain(one), _plain(other)))

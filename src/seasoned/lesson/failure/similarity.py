@@ -58,16 +58,6 @@ def word_overlap(one: str, other: str) -> float:
     return len(mine & theirs) / min(len(mine), len(theirs))
 
 
-def lines_match(one: str, other: str) -> bool:
-    """Whether two lines are equal, or nearly so: a typo apart."""
-    if one == other:
-        return True
-    shorter, longer = sorted((len(one), len(other)))
-    if shorter < 0.7 * longer or longer > 200:
-        return False
-    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= 0.85
-
-
 def similarity_ratio(one: str, other: str) -> float:
     """How similar two names are, from 0 to 1."""
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
