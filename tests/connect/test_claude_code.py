@@ -60,6 +60,8 @@ def test_it_shows_every_change_asks_writes_and_says_what_is_left_to_do(home: Pat
     assert settings.read_text() == '{\n  "model": "opus"\n}\n'
     done = connect("claude-code", typed="y\n").stdout
     assert f"+++ {settings}" in done
+    warning = "While Seasoned is missing or broken, Claude Code refuses all calls that may change something."
+    assert done.index(warning) < done.index("Write these changes?")
     assert '+  "model": "opus",' in done
     assert all(f'+    "{event}": [' in done for event in EVENTS)
     assert "high-risk calls are denied" not in done, "Claude Code asks with its own question"
@@ -247,9 +249,11 @@ def test_reading_tools_run_also_where_our_program_is_gone_all_others_do_not(
     groups = [one for one in written_hooks(settings)["PreToolUse"] if re.search(one["matcher"], tool)]
     command = [one["hooks"][0]["command"] for one in groups]
     assert len(command) == 1, "each tool has one hook of ours"
-    assert command[0].endswith("|| exit 2") == is_guarded
-    gone = re.sub(r"\S+/seasoned-hook", "/nowhere/seasoned-hook", command[0])
-    assert (subprocess.run(["sh", "-c", gone], capture_output=True, check=False).returncode == 2) == is_guarded
+    assert command[0].endswith("exit 2; }") == is_guarded
+    gone = re.sub(r"\S+/python\S*|\S+/seasoned-hook", "/nowhere/seasoned-hook", command[0])
+    refused = subprocess.run(["sh", "-c", gone], capture_output=True, text=True, check=False)
+    assert (refused.returncode == 2) == is_guarded
+    assert ("To undo that: seasoned connect claude-code --undo." in refused.stderr) == is_guarded
 
 
 def test_while_a_call_waits_the_address_is_shown_where_it_is_confirmed(settings: Path) -> None:
@@ -279,7 +283,7 @@ def test_the_user_chooses_the_parts_and_the_choice_stays(
     assert list(found) == events
     assert (home / ".claude.json").exists() == has_server
     if parts == "confirmations":
-        assert "--no-hints || exit 2" in found["PreToolUse"][0]["hooks"][0]["command"]
+        assert "--no-hints || {" in found["PreToolUse"][0]["hooks"][0]["command"]
     if "Stop" in found:
         learns = found["Stop"][0]["hooks"][0]["command"]
         assert learns.endswith("stop" if parts == "reviews" else "stop --no-reviews")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.connect.codex import MarkedSection, put_at_end, put_at_start
+from seasoned.connect.codex import with_server, without_server
 from tests.connect.connecting import connect, connect_json
 from tests.connect.test_json_text import is_kept
 
@@ -28,7 +28,6 @@ args    = [ "--quiet", # really
 [projects."/srv/a b"]
 trust_level = "trusted"
 """
-WORDS = "# How I work\n\nTabs, not spaces.\n"
 HOOKS = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
 
 
@@ -44,24 +43,23 @@ def states(folder: Path) -> dict[str, bytes]:
 
 
 def test_files_written_by_hand_keep_every_byte_and_come_back_exactly(codex: Path) -> None:
-    for name, text in (("config.toml", BY_HAND), ("AGENTS.md", WORDS), ("hooks.json", HOOKS)):
+    for name, text in (("config.toml", BY_HAND), ("hooks.json", HOOKS)):
         (codex / name).write_text(text)
     before = states(codex)
     answer = connect_json("codex", "--yes")
-    assert [Path(one["path"]).name for one in answer["changes"]] == ["hooks.json", "config.toml", "AGENTS.md"]
+    assert [Path(one["path"]).name for one in answer["changes"]] == ["hooks.json", "config.toml"]
     after = states(codex)
     assert all(is_kept(before[name].decode(), after[name].decode()) for name in before)
     settings = tomllib.loads(after["config.toml"].decode())
     theirs = tomllib.loads(BY_HAND)
     assert settings["mcp_servers"].pop("seasoned")["args"] == ["mcp"]
-    assert settings.pop("notify")[-2:] == ["codex", "notify"]
+    assert settings.pop("mcp_optional_startup_grace_ms") == 5000
     assert settings == theirs
     hooks = json.loads(after["hooks.json"])["hooks"]
     assert list(hooks) == ["Stop", "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SessionEnd"]
     # Codex warns at every start about a hook for the end of a session that may take longer.
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] <= 3
     assert hooks["Stop"][0] == json.loads(HOOKS)["hooks"]["Stop"][0]
-    assert after["AGENTS.md"].decode().startswith(WORDS)
     assert connect_json("codex", "--yes")["state"] == "unchanged"
     assert states(codex) == after
     connect("codex", "--undo", "--yes")
@@ -70,41 +68,49 @@ def test_files_written_by_hand_keep_every_byte_and_come_back_exactly(codex: Path
 
 def test_it_says_how_the_hooks_are_trusted(codex: Path) -> None:
     said = connect("codex", "--yes").stdout
-    assert "type `/hooks`" in said and "trust the commands" in said
+    assert "type `/hooks`" in said and "trust the commands" in said and "scan" not in said
 
 
 def test_where_there_is_nothing_all_is_made_and_goes_again(home: Path) -> None:
     connect("codex", "--yes")
-    assert sorted(states(home / ".codex")) == ["AGENTS.md", "config.toml", "hooks.json"]
+    assert sorted(states(home / ".codex")) == ["config.toml", "hooks.json"]
     connect("codex", "--undo", "--yes")
     assert not (home / ".codex").exists()
 
 
-def test_what_codex_writes_into_its_settings_since_stays(codex: Path) -> None:
-    (codex / "config.toml").write_text(BY_HAND)
-    connect("codex", "--yes")
+CODEX_WROTE = """
+[projects."/srv/new"]
+trust_level = "trusted"
+
+[hooks.state."x"]
+trusted_hash = "sha256:1"
+"""
+
+
+@pytest.mark.parametrize("by_hand", [BY_HAND, "", "\ufeffmodel = 'x'\r\n"])
+def test_what_codex_writes_into_its_settings_since_stays(codex: Path, by_hand: str) -> None:
     path = codex / "config.toml"
-    added = '\n[projects."/srv/new"]\ntrust_level = "trusted"\n\n[hooks.state."x"]\ntrusted_hash = "sha256:1"\n'
-    path.write_text(path.read_text().replace("gpt-5.5", "gpt-6.1") + added)
-    (codex / "AGENTS.md").write_text("# New words\n" + (codex / "AGENTS.md").read_text())
-    connect("codex", "--undo", "--yes")
-    assert path.read_text() == BY_HAND.replace("gpt-5.5", "gpt-6.1") + added
-    assert (codex / "AGENTS.md").read_text() == "# New words\n"
+    path.write_text(by_hand, newline="")
+    connect("codex", "--yes")
+    connected = path.read_bytes().decode()
+    # As `codex mcp add` writes it again: numbers and the variables in another form, comments gone.
+    rewritten = connected.replace("= 20", "= 20.0").replace("gpt-5.5", "gpt-6.1")
+    rewritten = re.sub(r"env = \{ (.*) \}", r"\n[mcp_servers.seasoned.env]\n\1", rewritten).replace("docs-mcp", "d")
+    path.write_text(rewritten + CODEX_WROTE, newline="")
+    assert connect_json("codex", "--yes")["state"] == "unchanged", "our entry is known wherever it is"
+    said = connect("codex", "--undo", "--yes").stdout
+    assert path.read_bytes().decode() == by_hand.replace("gpt-5.5", "gpt-6.1").replace("docs-mcp", "d") + CODEX_WROTE
+    assert "lines written since stay there" in said and "as it was before, but for what was written since" in said
 
 
-def test_a_notify_program_of_the_user_stays_theirs(codex: Path) -> None:
-    (codex / "config.toml").write_text('notify = ["my-bell"]\n')
-    said = connect("codex", "--yes").stdout
-    assert "Your own `notify` program stays" in said
-    assert tomllib.loads((codex / "config.toml").read_text())["notify"] == ["my-bell"]
-
-
-def test_a_server_of_that_name_stays_as_it_is(codex: Path) -> None:
-    text = '[mcp_servers.seasoned]\ncommand = "/opt/seasoned"\nargs = ["mcp"]\n'
+@pytest.mark.parametrize(("command", "is_ours"), [("/opt/seasoned", True), ("/opt/mine", False)])
+def test_a_server_of_that_name_is_ours_only_if_it_runs_ours(codex: Path, command: str, is_ours: bool) -> None:
+    text = f'mcp_optional_startup_grace_ms = 9\n[mcp_servers.seasoned]\ncommand = "{command}"\nargs = ["mcp"]\n'
     (codex / "config.toml").write_text(text)
     connect("codex", "--yes")
     found = tomllib.loads((codex / "config.toml").read_text())
-    assert found["mcp_servers"]["seasoned"]["command"] == "/opt/seasoned"
+    assert found["mcp_optional_startup_grace_ms"] == 9
+    assert (found["mcp_servers"]["seasoned"]["command"] != command) == is_ours, "a moved installation is followed"
     connect("codex", "--undo", "--yes")
     assert (codex / "config.toml").read_text() == text
 
@@ -115,11 +121,8 @@ def test_a_server_of_that_name_stays_as_it_is(codex: Path) -> None:
         ("config.toml", b"model = ", "is not valid TOML"),
         ("config.toml", b"mcp_servers = 3\n", "'mcp_servers' is not a table"),
         ("config.toml", b"mcp_servers = { a = { command = 'x' } }\n", "a server cannot be added"),
-        ("config.toml", b"# seasoned: end\n", "must each be there once and in order"),
         ("config.toml", b"\xff\xfe", "not valid UTF-8"),
         ("hooks.json", b"{'hooks': {}}", "a name in double quotes"),
-        ("AGENTS.md", b"<!-- seasoned: end -->\n", "must each be there once and in order"),
-        ("AGENTS.md", b"\xff", "not valid UTF-8"),
     ],
 )
 def test_what_cannot_be_read_or_is_unusual_is_refused_and_no_other_file_touched(
@@ -131,41 +134,37 @@ def test_what_cannot_be_read_or_is_unusual_is_refused_and_no_other_file_touched(
     assert states(codex) == {name: content}
 
 
-def test_marks_that_somebody_damaged_are_not_guessed_at(codex: Path) -> None:
-    connect("codex", "--yes")
-    path = codex / "config.toml"
-    path.write_text(
-        "\n".join(line for line in path.read_text().splitlines() if line != "# seasoned: end") + "\nx = 1\n"
-    )
-    said = connect("codex", "--undo", "--yes", expect=3).stderr
-    assert "edited since" in said and "Changed by connecting" in said
+LINES = st.lists(st.sampled_from(["", "a = 1", "# b", "[c]", "[mcp_servers.x]"]), max_size=6, unique=True)
+SERVER = {"command": "/opt/bin/seasoned", "args": ["mcp"], "env": {"SEASONED_HOME": "/q"}}
 
 
-FENCE = MarkedSection("# ours: begin", "# ours: end")
-LINES = st.lists(st.sampled_from(["", "a", "# b", "[c]", "  d"]), max_size=6)
-
-
-@given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans(), LINES)
-def test_our_part_goes_in_and_out_and_leaves_the_lines_of_others(
-    lines: list[str], newline: str, ends: bool, at_end: bool, since: list[str]
+@given(
+    LINES,
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+    st.lists(st.sampled_from(["", "# d", "[e]"]), max_size=3, unique=True),
+)
+def test_our_server_goes_in_and_out_and_leaves_the_lines_of_others(
+    lines: list[str], newline: str, ends: bool, since: list[str]
 ) -> None:
-    text = newline.join(lines) + (newline if ends and lines else "")
-    put: Any = put_at_end if at_end else put_at_start
-    after = put(text, FENCE, "x = 1\ny = 2")
-    assert put(after, FENCE, "x = 1\ny = 2") == after, "twice is once"
-    assert put(after, FENCE, "z") == put(text, FENCE, "z"), "another part replaces it"
-    rest = FENCE.take_out(after + newline + newline.join(since)).splitlines()
+    path, text = Path("config.toml"), newline.join(lines) + (newline if ends and lines else "")
+    after = with_server(text, SERVER, path)
+    assert tomllib.loads(after)["mcp_servers"]["seasoned"] == SERVER
+    assert with_server(after, SERVER, path) == after, "twice is once"
+    moved = {**SERVER, "command": "/new/seasoned"}
+    assert with_server(after, moved, path) == with_server(text, moved, path), "another entry replaces it"
+    rest = without_server(after + newline + newline.join(since), path).splitlines()
     assert [line for line in rest if line] == [line for line in [*text.splitlines(), *since] if line]
 
 
 @pytest.mark.parametrize(
     ("parts", "events", "files"),
     [
-        ("warm", ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"], ["hooks.json", "config.toml"]),
-        ("hints", ["PreToolUse", "PostToolUse", "Stop", "SessionEnd"], ["hooks.json", "config.toml"]),
+        ("warm", ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"], ["hooks.json"]),
+        ("hints", ["PreToolUse", "PostToolUse", "Stop", "SessionEnd"], ["hooks.json"]),
         ("confirmations", ["PreToolUse"], ["hooks.json"]),
-        ("reviews", ["Stop", "SessionEnd"], ["hooks.json", "config.toml"]),
-        ("mcp", [], ["config.toml", "AGENTS.md"]),
+        ("reviews", ["Stop", "SessionEnd"], ["hooks.json"]),
+        ("mcp", [], ["config.toml"]),
     ],
 )
 def test_the_user_chooses_the_parts(home: Path, parts: str, events: list[str], files: list[str]) -> None:
@@ -177,10 +176,7 @@ def test_the_user_chooses_the_parts(home: Path, parts: str, events: list[str], f
     if events:
         hooks = json.loads((folder / "hooks.json").read_text())["hooks"]
         assert list(hooks) == events
-        assert ("|| exit 2" in json.dumps(hooks)) == (parts == "confirmations"), "only confirmations can stop a call"
-    if "config.toml" in files:
-        settings = tomllib.loads((folder / "config.toml").read_text())
-        assert list(settings) == ["mcp_servers" if parts == "mcp" else "notify"]
+        assert ("exit 2" in json.dumps(hooks)) == (parts == "confirmations"), "only confirmations can stop a call"
     assert connect_json("codex", "--yes")["state"] == "unchanged"
     connect("codex", "--yes", "--parts", "warm,hints,confirmations,reviews,mcp")
     connect("codex", "--yes", "--parts", parts)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
@@ -11,58 +9,41 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.config import Config, load
-from seasoned.connect.hermes import PREFILL_FILE, plan, remove_ours, with_plugin
+from seasoned.config import load
+from seasoned.connect.hermes import plan, remove_ours, with_plugin
 from seasoned.errors import CannotDo
-from seasoned.example.library.storage import save
-from seasoned.store import open_store
 from tests.connect.connecting import connect, connect_json
-from tests.hermes.house import shown
+from tests.connect.test_json_text import is_kept
 
 PATH = Path("config.yaml")
 WRITTEN = {
     "nothing": ("", "plugins:\n  enabled:\n    - seasoned\n"),
     "comments only": ("# mine\n", "# mine\nplugins:\n  enabled:\n    - seasoned\n"),
-    "no plugins": ("model:   x # fast\n", "model:   x # fast\nplugins:\n  enabled:\n    - seasoned\n"),
-    "no end of line": ("model: x", "model: x\nplugins:\n  enabled:\n    - seasoned\n"),
+    "no end of line": ("model:   x # fast", "model:   x # fast\nplugins:\n  enabled:\n    - seasoned\n"),
     "other line ends": ("model: x\r\n", "model: x\r\nplugins:\r\n  enabled:\r\n    - seasoned\r\n"),
     "empty section": ("plugins: # none\na: 1\n", "plugins: # none\n  enabled:\n    - seasoned\na: 1\n"),
-    "null section": ("plugins: null\na: 1\n", "plugins:\n  enabled:\n    - seasoned\na: 1\n"),
     "no list": (
         "plugins:\n   # which\n   disabled: [x]\n",
-        "plugins:\n   # which\n   enabled:\n     - seasoned\n   disabled: [x]\n",
+        "plugins:\n   enabled:\n     - seasoned\n   # which\n   disabled: [x]\n",
     ),
     "empty list": ("plugins:\n  enabled: []  # all off\n", "plugins:\n  enabled: [seasoned]  # all off\n"),
-    "no value": ("plugins:\n  enabled:   # later\n", "plugins:\n  enabled: [seasoned]   # later\n"),
-    "null list": ("plugins:\n  enabled: ~\n", "plugins:\n  enabled: [seasoned]\n"),
-    "list in a line": ("plugins: {enabled: [a,  b ] }\n", "plugins: {enabled: [a,  b, seasoned ] }\n"),
-    "map in a line": ("plugins: {disabled: []}\n", "plugins: {enabled: [seasoned], disabled: []}\n"),
+    "no value": ("plugins:\n  enabled:   # later\n", "plugins:\n  enabled:   # later\n    - seasoned\n"),
+    "list in a line": ("plugins:\n  enabled: [ a,  b ]\n", "plugins:\n  enabled: [ a,  b, seasoned ]\n"),
     "list in lines": (
         "plugins:\n  enabled:\n  - a  # first\n\n  - 'b' # second\n# end\nz: |\n  text\n",
         "plugins:\n  enabled:\n  - a  # first\n\n  - 'b' # second\n  - seasoned\n# end\nz: |\n  text\n",
-    ),
-    "wide list": ("plugins:\n  enabled: [\n    a,\n  ]\n", "plugins:\n  enabled: [\n    a, seasoned,\n  ]\n"),
-    "disabled in a line": (
-        "plugins:\n  enabled: [a]\n  disabled: [b, seasoned]\n",
-        "plugins:\n  enabled: [a, seasoned]\n  disabled: [b]\n",
-    ),
-    "disabled alone": (
-        "plugins:\n  disabled:\n    - seasoned\n  enabled: []\n",
-        "plugins:\n  disabled:\n    []\n  enabled: [seasoned]\n",
-    ),
-    "disabled among others": (
-        "plugins:\n  disabled:\n    - seasoned # no\n    - b\n  enabled: [a]\n",
-        "plugins:\n  disabled:\n    - b\n  enabled: [a, seasoned]\n",
     ),
 }
 REFUSED = {
     "no YAML": ("a: [1\n", "is not valid YAML"),
     "a list": ("- a\n", "is not a mapping"),
-    "in braces": ("{model: x}\n", "no `name: value` lines"),
-    "a word for a list": ("plugins:\n  enabled: all\n", "is not a list"),
-    "a word for the section": ("plugins: all\n", "is not a mapping"),
+    "in braces": ("{model: x}\n", "is not valid YAML"),
+    "a section in a line": ("plugins: {enabled: [a]}\n", "run `hermes plugins enable"),
+    "a word for a list": ("plugins:\n  enabled: all\n", "run `hermes plugins enable"),
+    "a word for the section": ("plugins: all\n", "run `hermes plugins enable"),
+    "disabled by a person": ("plugins:\n  disabled: [seasoned]\n", "run `hermes plugins enable"),
     "two documents": ("a: 1\n---\nb: 2\n", "is not valid YAML"),
-    "a list that stands elsewhere": ("other: &x [a]\nplugins:\n  enabled: *x\n", "cannot be edited safely"),
+    "a list that stands elsewhere": ("other: &x [a]\nplugins:\n  enabled: *x\n", "run `hermes plugins enable"),
 }
 
 
@@ -74,7 +55,7 @@ def test_the_plugin_is_enabled_and_nothing_else_changes(before: str, after: str)
 
 @pytest.mark.parametrize(("text", "why"), REFUSED.values(), ids=REFUSED)
 def test_settings_that_cannot_be_understood_are_refused_with_a_reason(text: str, why: str) -> None:
-    with pytest.raises(CannotDo, match=why):
+    with pytest.raises(CannotDo, match=f"(?i){why}"):
         with_plugin(text.encode(), PATH)
     with pytest.raises(CannotDo, match="UTF-8"):
         with_plugin(b"a: \xff\n", PATH)
@@ -104,16 +85,11 @@ def test_what_was_there_stays_in_its_order_whatever_is_around_it(
     before = text.rstrip("\n") if is_cut else text
     after = with_plugin(before.encode(), PATH).decode()
     assert yaml.safe_load(after)["plugins"]["enabled"][-1] == "seasoned"
-    taken = [
-        before[start:end]
-        for kind, start, end, *_ in SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-        if kind in ("delete", "replace")
-    ]
-    assert all(set(one) <= set("- seasoned,no#\nnull~") for one in taken), taken
+    assert is_kept(before, after)
     assert with_plugin(after.encode(), PATH).decode() == after
     gone = remove_ours(PATH, after.encode())
     assert gone is not None
-    assert "seasoned" not in (yaml.safe_load(gone)["plugins"]["enabled"] or [])
+    assert "seasoned" not in str(yaml.safe_load(gone).get("plugins"))
 
 
 @pytest.fixture
@@ -157,28 +133,3 @@ def test_it_says_what_only_a_person_can_do(hermes: Path) -> None:
     assert "pip install seasoned" in steps
     assert "SEASONED_HOME=" in steps
     assert "Restart Hermes" in steps
-
-
-def test_a_prefill_file_serves_where_the_plugin_is_not_wanted(hermes: Path) -> None:
-    file = hermes / "config.yaml"
-    file.write_text("model: x  # fast\n")
-    config: Config = load()
-    with open_store(config.store_path) as store:
-        save(store, shown())
-    assert connect_json("hermes", "--prefill", "house", "--yes")["state"] == "connected"
-    assert file.read_text() == f"model: x  # fast\nprefill_messages_file: {PREFILL_FILE}\n"
-    messages = json.loads((hermes / PREFILL_FILE).read_text())
-    assert [message["role"] for message in messages][:3] == ["user", "assistant", "tool"]
-    assert "deploy_rocket" not in json.dumps(messages)
-    assert connect_json("hermes", "--prefill", "house", "--yes")["state"] == "unchanged"
-    connect("hermes", "--undo", "--yes")
-    assert file.read_text() == "model: x  # fast\n"
-    assert not (hermes / PREFILL_FILE).exists()
-
-
-def test_a_prefill_file_of_somebody_else_is_not_replaced(hermes: Path) -> None:
-    (hermes / "config.yaml").write_text("prefill_messages_file: mine.json\n")
-    with open_store(load().store_path) as store:
-        save(store, shown())
-    refused = connect("hermes", "--prefill", "house", "--yes", expect=3)
-    assert "is already set" in refused.stderr

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
 from seasoned.config import Config, load
 from seasoned.file_lock import locked
@@ -19,7 +18,6 @@ from seasoned.hooks.learner import learn_all
 from seasoned.hooks.reviewer import DueSession, review_all, review_folder
 from seasoned.learn_queue import note, wait_until_learned
 from tests.history.claude_lines import ClaudeFile
-from tests.history.codex_lines import CodexFile
 from tests.history.hermes_rows import HermesDb
 from tests.history.more_agents import QWEN, cursor_database, qwen_call, qwen_line
 from tests.history.small_formats import lines
@@ -195,26 +193,3 @@ def test_a_model_that_does_not_answer_and_a_file_that_is_damaged_end_in_a_line_o
     assert review_all(config) == 1
     assert f"review of claude-code:{SESSION}: " in log_of(config)
     assert "cannot be read" in log_of(config)
-
-
-def test_codex_notify_finds_the_session_by_its_thread(home: Path) -> None:
-    config = configure("http://127.0.0.1:1", review_skill_calls=100)
-    folder = home / ".codex" / "sessions" / "2026" / "11" / "15"
-    folder.mkdir(parents=True)
-    file = CodexFile().meta(id="01a1e044").user("How many?")
-    for at in range(4):
-        file.call(f"c{at}")
-    file.write(folder / "rollout-2026-11-15T10-00-00-01a1e044.jsonl")
-    for told in ("agent-turn-complete", "agent-turn-complete", "other"):
-        event = {"type": told, "thread-id": "01a1e044", "turn-id": "t1", "cwd": "/x", "last-assistant-message": "hi"}
-        done = subprocess.run([HOOK, "codex", "notify", json.dumps(event)], capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    settle(config)
-    found = json.loads((review_folder(config) / "codex.json").read_text())
-    assert found["count"] == {"turns": 1, "calls": 4}
-
-
-@pytest.mark.parametrize("told", ["", "{", "[]", '{"type": "agent-turn-complete", "thread-id": "../../x"}'])
-def test_a_notification_that_cannot_be_read_is_no_reason_to_fail(told: str) -> None:
-    done = subprocess.run([HOOK, "codex", "notify", told], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +43,9 @@ class Codex(Connected):
     agent = "codex"
     variables = {"FAKE_KEY": "dummy"}  # noqa: RUF012
 
-    def ask(self, *words: str, trusted: bool = True, folder: Path | None = None) -> list[object]:
+    def ask(self, *words: str, trusted: bool = True, folder: Path | None = None, tools: bool = False) -> list[object]:
         trust = ["--dangerously-bypass-hook-trust"] if trusted else []
-        if (self.home / ".codex" / "AGENTS.md").exists():
+        if not tools and (self.home / ".codex" / "hooks.json").exists():
             # It takes longer to start than all the rest together.
             trust += ["-c", "mcp_servers.seasoned.enabled=false"]
         place = ["-s", "danger-full-access", "-C", str(folder or self.work), "--skip-git-repo-check"]
@@ -65,21 +65,6 @@ def said_after(line: Line, command: str) -> str:
 
 def threads(printed: str) -> list[str]:
     return re.findall(r'"thread_id":"([^"]+)"', printed)
-
-
-def turns(place: Connected) -> int:
-    """How many turns were counted since the last review."""
-    found = json.loads((place.config.home / "connect" / ".review" / "codex.json").read_text())
-    return int(found["count"]["turns"])
-
-
-def settled_turns(place: Connected) -> int:
-    """The same, when no notify program of an earlier run is on its way any more."""
-    before = -1
-    while (now := turns(place)) != before:
-        before = now
-        time.sleep(1.0)
-    return now
 
 
 def connected(home: Path) -> Codex:
@@ -179,7 +164,7 @@ def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_sk
     skill = place.home / ".codex" / "skills" / "parcel-reports"
     assert skill.is_symlink() and "2026-W09" in (skill / "SKILL.md").read_text()
     ledger = json.loads(place.seasoned("review", "--ledger", "--json"))
-    assert [one["session"] for one in ledger["reviews"]] == [f"codex:{ran.thread}"], "once, though two doors told of it"
+    assert [one["session"] for one in ledger["reviews"]] == [f"codex:{ran.thread}"]
 
 
 def check_a_sub_agent_is_shown_nothing(place: Codex, ran: Ran) -> None:
@@ -206,18 +191,27 @@ def check_in_code_mode_a_command_of_high_risk_is_held_too(place: Codex, ran: Ran
     assert "Command blocked by PreToolUse hook: Seasoned: delete_data" in "\n".join(texts(asked[1]))
 
 
-def check_hooks_that_nobody_trusted_are_silent_and_notify_still_counts(place: Codex, ran: Ran) -> None:
-    before = settled_turns(place)
+def check_hooks_that_nobody_trusted_are_silent(place: Codex, ran: Ran) -> None:
     _, asked, _ = place.run([{"text": "Hello."}], place.ask("Without trust.", trusted=False))
     assert block_of(asked[0]) is None
-    until = time.monotonic() + 60
-    while turns(place) == before and time.monotonic() < until:
-        time.sleep(0.05)  # Codex waits for no notify program
-    assert turns(place) == before + 1
 
 
-def check_codex_reads_our_words(place: Codex, ran: Ran) -> None:
-    assert "What earlier sessions taught" in ran.begun[0]["text"], "AGENTS.md"
+def check_tools_and_all_else_that_was_sent_stay_the_same_over_the_turns(place: Codex, ran: Ran) -> None:
+    """Also where our MCP server starts slowly: without a word of ours Codex would go on without it after a second."""
+    settings = place.home / ".codex" / "config.toml"
+    own = settings.read_text()
+    slow = f'command = "/bin/sh"\nargs = ["-c", "sleep 1.5; exec {place.home}/seasoned mcp"]'
+    server = re.search(r'command = "(.*/seasoned)"\nargs = \["mcp"\]', own)
+    assert server is not None
+    settings.write_text(own.replace(server[0], slow.replace(f"{place.home}/seasoned", server[1])))
+    _, asked, _ = place.run([shell("sleep 1"), shell(WRONG), {"text": "Done."}], place.ask("Slowly.", tools=True))
+    settings.write_text(own)
+    assert "seasoned" in json.dumps(asked[0]["body"]["tools"]), "they are known before the first request"
+    for line in (asked, ran.begun):
+        bodies = [one["body"] for one in line]
+        assert all(body["tools"] == bodies[0]["tools"] for body in bodies)
+        for before, after in pairwise(body["input"] for body in bodies):
+            assert after[: len(before)] == before, "every request goes on from the one before it"
 
 
 def check_no_hook_failed(place: Codex, ran: Ran) -> None:
@@ -225,11 +219,18 @@ def check_no_hook_failed(place: Codex, ran: Ran) -> None:
 
 
 def check_undone_every_file_is_as_it_was_but_for_what_codex_added(place: Codex, ran: Ran) -> None:
-    place.seasoned("connect", "codex", "--undo", "--yes")
-    folder = place.home / ".codex"
-    assert (folder / "config.toml").read_text().startswith(SETTINGS)
-    assert "seasoned" not in (folder / "config.toml").read_text()
-    assert not (folder / "hooks.json").exists() and not (folder / "AGENTS.md").exists()
+    folder, control = place.home / ".codex", place.home / "control"
+    control.mkdir()
+    (control / "config.toml").write_text(SETTINGS)
+    # The same that Codex did in the home that was connected: it trusts the folder, and writes a server.
+    adds = [codex(), "mcp", "add", "bar", "--", "/bin/false"]
+    never_connected = ["env", f"CODEX_HOME={control}"]
+    hello = [*never_connected, *place.ask("Hello.", tools=True)]
+    place.run([{"text": "Hello."}], hello, [*never_connected, *adds], adds)
+    said = place.seasoned("connect", "codex", "--undo", "--yes")
+    assert (folder / "config.toml").read_bytes() == (control / "config.toml").read_bytes()
+    assert "lines written since stay there" in said
+    assert not (folder / "hooks.json").exists()
     assert not (folder / "skills" / "parcel-reports").is_symlink()
 
 
@@ -247,8 +248,8 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
         check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,
         check_a_sub_agent_is_shown_nothing,
         check_in_code_mode_a_command_of_high_risk_is_held_too,
-        check_hooks_that_nobody_trusted_are_silent_and_notify_still_counts,
-        check_codex_reads_our_words,
+        check_hooks_that_nobody_trusted_are_silent,
+        check_tools_and_all_else_that_was_sent_stay_the_same_over_the_turns,
         check_the_first_prompt_brings_the_command_that_it_asks_for_where_no_sheet_was_seen,
         check_no_hook_failed,
         check_undone_every_file_is_as_it_was_but_for_what_codex_added,

@@ -15,7 +15,7 @@ from seasoned.cli.options import agrees, dry_run_option, json_option, yes_option
 from seasoned.cli.output import print_json, printable
 from seasoned.config import Config, load
 from seasoned.connect.agent import AGENTS, KnownAgent, connector
-from seasoned.connect.apply import apply_plan, chosen_parts, is_connected, own_programs, undo_plan
+from seasoned.connect.apply import STAYS, apply_plan, chosen_parts, is_connected, own_programs, undo_plan
 from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.plan import PARTS, ConnectPlan, Part, made_links, missing_links, preview
 from seasoned.errors import UsageError
@@ -28,18 +28,13 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("--undo", is_flag=True, help="Undo what connecting changed.")
 @dry_run_option
 @click.option(
-    "--prefill", metavar="TEMPLATE", help="Hermes only: write a prefill file from this template instead of the plugin."
-)
-@click.option(
     "--parts",
     metavar="LIST",
     help=f"Connect only these, separated by commas: {', '.join(PARTS)}. Without it: all, or those chosen before.",
 )
 @yes_option
 @json_option
-def connect(
-    agent: str | None, undo: bool, dry_run: bool, prefill: str | None, parts: str | None, yes: bool, as_json: bool
-) -> None:
+def connect(agent: str | None, undo: bool, dry_run: bool, parts: str | None, yes: bool, as_json: bool) -> None:
     """Connect an agent you already use.
 
     Shows every file that would change, asks, keeps a copy and then writes. --undo restores the copy. Without a name it
@@ -49,12 +44,10 @@ def connect(
     Example: seasoned connect
              seasoned connect claude-code --parts warm,hints
     """
-    if prefill is not None and (undo or agent != "hermes"):
-        raise UsageError("--prefill is for `seasoned connect hermes` alone.")
     if parts is not None and (undo or agent in (None, "hermes")):
         raise UsageError("--parts is for connecting one agent, and not for Hermes.")
     if agent is not None:
-        _connect(agent, undo=undo, dry_run=dry_run, prefill=prefill, parts=parts, yes=yes, as_json=as_json)
+        _connect(agent, undo=undo, dry_run=dry_run, parts=parts, yes=yes, as_json=as_json)
         return
     if undo:
         raise UsageError("Name the agent to undo: `seasoned connect AGENT --undo`.")
@@ -142,7 +135,6 @@ def _connect(
     *,
     undo: bool = False,
     dry_run: bool = False,
-    prefill: str | None = None,
     parts: str | None = None,
     yes: bool = False,
     as_json: bool = False,
@@ -159,7 +151,7 @@ def _connect(
         before = chosen_parts(agent, home=config.home) or tuple(PARTS)
         asks = parts is None and not (yes or as_json or dry_run or agent == "hermes") and sys.stdin.isatty()
         chosen = _choose(known, before) if asks else _parts(parts, known, before)
-        plan = module.plan(config, programs=own_programs(), parts=chosen, prefill=prefill)
+        plan = module.plan(config, programs=own_programs(), parts=chosen)
     answer = _answer(plan, undo=undo)
     answer["lacks"] = [] if undo else list(known.lacks)
     if not as_json:
@@ -228,6 +220,9 @@ def show_plan(plan: ConnectPlan, *, undo: bool) -> None:
             click.secho(f"{each.folder}: links to {each.source} are removed ({len(names)})", bold=True)
         else:
             click.secho(f"{each.folder}: {each.why} ({', '.join(names) or 'none yet'})", bold=True)
+    if "confirmations" in plan.parts and not undo and plan.agent in AGENTS and plan.agent != "hermes":
+        said = f"While Seasoned is missing or broken, {AGENTS[plan.agent].title} refuses all calls that may change"
+        click.echo(f"{said} something.\n`seasoned connect {plan.agent} --undo` ends that.")
 
 
 def _end(answer: dict[str, Any], *, as_json: bool) -> None:
@@ -235,11 +230,12 @@ def _end(answer: dict[str, Any], *, as_json: bool) -> None:
         print_json("connect", answer)
         return
     agent = answer["agent"]
+    since = ", but for what was written since" if any(STAYS in one["why"] for one in answer["changes"]) else ""
     outcome = {
         "previewed": "Nothing was changed.",
         "unchanged": f"{agent} is connected already: nothing to change.",
         "declined": "Nothing was changed.",
-        "undone": f"{agent} is as it was before.",
+        "undone": f"{agent} is as it was before{since}.",
         "connected": f"{agent} is connected. `seasoned connect {agent} --undo` undoes it.",
     }[answer["state"]]
     click.echo(outcome)

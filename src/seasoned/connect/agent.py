@@ -79,9 +79,7 @@ AGENTS: dict[str, KnownAgent] = {
 class Connector(Protocol):
     """What the module for an agent offers."""
 
-    def plan(
-        self, config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None
-    ) -> ConnectPlan:
+    def plan(self, config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> ConnectPlan:
         """What must change in the files as they are now; empty if everything is done."""
 
     def remove_ours(self, path: Path, data: bytes) -> bytes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Collection, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -89,7 +90,7 @@ def hooks_of(layout: HookLayout, config: Config, programs: Path, parts: Collecti
     if "confirmations" in parts:
         alone = () if hints else ("--no-hints",)
         words = (layout.agent, "pre-tool-use", "--wait-seconds", str(WAIT_SECONDS), *alone)
-        asks = guarded(command_of(config, programs, *words))
+        asks = guarded(command_of(config, programs, *words), layout.agent)
         # The agent runs the call when this time is over, so it must be longer than the hook's own.
         seconds = WAIT_SECONDS + 30
         matcher = None if layout.reading is None else f"^(?!(?:{layout.reading})$)"
@@ -117,9 +118,13 @@ def command_of(config: Config, programs: Path, *words: str) -> str:
     return " ".join(shlex.quote(word) for word in command_words(config, programs, *words))
 
 
-def guarded(command: str) -> str:
+def guarded(command: str, agent: str) -> str:
     """A command that stops the call if it fails in any way: agents run the call if a hook cannot start or is killed."""
-    return f"{command} || exit 2"
+    said = (
+        f"Seasoned could not check this call, so it did not run. To undo that: seasoned connect {agent} --undo. "
+        f"If Seasoned is gone, remove the hooks of {PROGRAM} from the settings of {agent}."
+    )
+    return f"{command} || {{ echo {shlex.quote(said)} >&2; exit 2; }}"
 
 
 def learns(parts: Collection[Part]) -> bool:
@@ -140,7 +145,10 @@ def command_words(config: Config, programs: Path, *words: str) -> list[str]:
     program = programs / PROGRAM
     if not program.is_file():
         raise CannotDo(f"{str(program)!r} is missing. Install Seasoned with pip, which installs its programs too.")
-    return [str(program), *(["--home", str(config.home.absolute())] if has_own_home(config) else []), *words]
+    # Isolated: a project's PYTHONPATH must neither replace nor break what checks its calls.
+    python = programs / Path(sys.executable).name
+    alone = [str(python), "-I"] if python.is_file() else []
+    return [*alone, str(program), *(["--home", str(config.home.absolute())] if has_own_home(config) else []), *words]
 
 
 def with_hooks(data: bytes | None, hooks: tuple[Hook, ...], path: Path, form: HookForm) -> bytes:
@@ -271,7 +279,8 @@ def _runs_ours(command: object) -> bool:
         words = shlex.split(command)
     except ValueError:
         return False
-    return bool(words) and Path(words[0]).name == PROGRAM
+    # It may follow the Python that runs it, and its option.
+    return PROGRAM in [Path(word).name for word in words[:3]]
 
 
 SERVER = "seasoned"
@@ -316,7 +325,7 @@ def without_server(data: bytes, path: Path, *, comments: bool = False) -> bytes 
     root = read_object(text, path, comments=comments)
     held = root.child(_KEY)
     own = held.child(SERVER) if held is not None else None
-    if held is None or own is None or not _is_ours(own):
+    if held is None or own is None or not is_our_server(own.value):
         return data
     is_only = len(held.children) == 1
     bare = (
@@ -338,9 +347,10 @@ def _with_server(text: str, server: dict[str, Any], path: Path, comments: bool) 
     if own is None:
         return add_member(text, held, SERVER, server)
     # A server with this name that the user wrote stays unchanged.
-    return replace_value(text, own, server) if _is_ours(own) and own.value != server else text
+    return replace_value(text, own, server) if is_our_server(own.value) and own.value != server else text
 
 
-def _is_ours(node: JsonNode) -> bool:
-    value = node.value if isinstance(node.value, dict) else {}
+def is_our_server(value: object) -> bool:
+    """Whether an entry runs our MCP server, from whichever folder."""
+    value = value if isinstance(value, dict) else {}
     return Path(str(value.get("command", ""))).name == "seasoned" and value.get("args") == ["mcp"]

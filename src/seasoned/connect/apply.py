@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -28,7 +29,9 @@ from seasoned.connect.plan import (
 )
 from seasoned.errors import CannotDo, NotFound
 from seasoned.file_lock import locked
+from seasoned.text import plural
 
+STAYS = "stay there"
 # Where the records of connected agents are.
 _AREA = "connect"
 _Edit = tuple[int, int, list[bytes]]  # from line, to line, and what replaces them
@@ -211,12 +214,11 @@ def _record_change(
 def _undo_change(folder: Path, one: _ChangedFile, remove_ours: RemoveOurs | None) -> tuple[FileChange, ...]:
     path = Path(one.path)
     present, before, after = read_present(path), _state(folder, one.before), _state(folder, one.after)
-    why = "as it was before" if present == after else "without our part, because it was edited since"
     # The user has undone the change or deleted the file: both are respected.
     if present in (before, None):
         return ()
     if present == after:
-        return change_of(path, present, before, why)
+        return change_of(path, present, before, "as it was before")
     try:
         found = (
             remove_ours(path, present)
@@ -234,7 +236,8 @@ def _undo_change(folder: Path, one: _ChangedFile, remove_ours: RemoveOurs | None
             f"{one.path!r} was edited since, and our part cannot be recognised ({error}). Remove it by hand and try "
             f"again.\nChanged by connecting:\n{ours}Changed since:\n{since}"
         ) from error
-    return change_of(path, present, found, why)
+    kept = Counter((found or b"").splitlines()) - Counter((before or b"").splitlines())
+    return change_of(path, present, found, f"without our part; {plural(kept.total(), 'line')} written since {STAYS}")
 
 
 def _keep_own(path: Path, before: bytes, present: bytes, found: bytes | None) -> bytes:

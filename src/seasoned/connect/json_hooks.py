@@ -116,9 +116,7 @@ class JsonHooks(msgspec.Struct, frozen=True):
     server: dict[str, Any] = {}  # fields that the agent wants besides the program
     own_steps: Callable[[bytes | None], tuple[str, ...]] = lambda settings: ()  # given the settings as they are now
 
-    def plan(
-        self, config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None
-    ) -> ConnectPlan:
+    def plan(self, config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> ConnectPlan:
         """What must change in the files of the agent."""
         agent, form = self.layout.agent, self.layout.form
         parts = [part for part in PARTS if part in parts]

@@ -29,7 +29,7 @@ _READING = [
 _OPENS = "// Lets OpenCode begin warm, get hints and ask a person."
 
 
-def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None) -> ConnectPlan:
+def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> ConnectPlan:
     """What must change in the files of OpenCode."""
     parts = [part for part in PARTS if part in parts]
     path = config.opencode_config_dir / "plugin" / "seasoned.js"

@@ -160,8 +160,6 @@ def _lines(data: bytes | None) -> list[str]:
 def common_steps(config: Config, parts: Collection[Part] = PARTS, *, asks_itself: bool = False) -> tuple[str, ...]:
     """What this configuration still lacks; `asks_itself`: the agent asks by itself and needs no service."""
     found = []
-    if not config.store_path.exists() and not {"warm", "hints"}.isdisjoint(parts):
-        found.append("Run `seasoned scan` and `seasoned template build --auto`: until then there are no examples.")
     if not config.confirm_url and "confirmations" in parts and not asks_itself:
         found.append(
             "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, high-risk calls are denied."

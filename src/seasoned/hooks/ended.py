@@ -1,4 +1,4 @@
-"""Stop, SessionEnd and Codex' notify: a turn or session has ended, and a background process learns from it.
+"""Stop and SessionEnd: a turn or session has ended, and a background process learns from it.
 
 The agent waits for these hooks at the end of every turn, so they only note what ended.
 """
@@ -27,14 +27,6 @@ def stop(agent: Agent, arguments: list[str]) -> int:
 def session_end(agent: Agent, arguments: list[str]) -> int:
     """A session has ended."""
     return _ended(agent, "session", arguments)
-
-
-def notify(agent: Agent, arguments: list[str]) -> int:
-    """Codex' own notification that a turn ended, as JSON in the last argument. Unlike hooks it needs no trust."""
-    told: Any = json.loads(arguments[-1] if arguments else "{}")
-    if told.get("type") == "agent-turn-complete" and str(told.get("thread-id")).replace("-", "").isalnum():
-        _note("turn", agent=agent, session=told["thread-id"], reviews=_reviews(arguments))
-    return 0
 
 
 def _reviews(arguments: list[str]) -> str:

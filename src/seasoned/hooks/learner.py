@@ -20,7 +20,7 @@ from seasoned.file_lock import locked
 from seasoned.history.discover import homes as known_homes
 from seasoned.hooks.catch_up import root_of, set_read
 from seasoned.hooks.event import log
-from seasoned.hooks.reviewer import count_new, find_codex_file
+from seasoned.hooks.reviewer import count_new
 from seasoned.learn_queue import lock_path, take, waiting
 
 _LOCK_SECONDS = 0.5
@@ -82,21 +82,20 @@ def _read(config: Config, path: str) -> EndNote | None:
 
 
 def _learn(config: Config, notes: Sequence[EndNote]) -> None:
-    placed = [_with_path(config, one) for one in notes]
-    everything = any(one.kind == "everything" for one in placed)
+    everything = any(one.kind == "everything" for one in notes)
     # Neighbours are read too: a session that was killed reports no end.
-    roots = {_root(config, one) for one in placed if one.path}
+    roots = {_root(config, one) for one in notes if one.path}
     # Some agents do not say where the session is stored: then all of their sessions are checked.
-    unplaced = {one.agent for one in placed if not one.path and one.agent}
+    unplaced = {one.agent for one in notes if not one.path and one.agent}
     roots |= {str(path) for agent, path in known_homes(config) if agent in unplaced and path.exists()}
     begun = time.time()
     try:
         learn(
             config,
             None if everything else sorted(map(Path, roots)),
-            ended=[EndedSession(one.agent, one.session, one.at) for one in placed if one.kind == "session"],
+            ended=[EndedSession(one.agent, one.session, one.at) for one in notes if one.kind == "session"],
             reads=everything or bool(roots),
-            rebuilds=any(one.kind != "turn" for one in placed),
+            rebuilds=any(one.kind != "turn" for one in notes),
         )
     except StoreError:
         raise
@@ -104,18 +103,10 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
         # The file is not a history: trying again would not help.
         log(config.home, f"nothing was learned: {error}")
     set_read(str(config.home), roots, begun, everything=everything)
-    ended = [one for one in placed if one.kind in ("turn", "session") and one.reviews != "no" and one.agent in AGENTS]
+    ended = [one for one in notes if one.kind in ("turn", "session") and one.reviews != "no" and one.agent in AGENTS]
     # Two notes of one session are counted once.
     for agent, session in dict.fromkeys((one.agent, one.session) for one in ended):
         count_new(config, agent, session)
-
-
-def _with_path(config: Config, one: EndNote) -> EndNote:
-    """The note with the path of its file, which Codex' notify does not include."""
-    if one.path or one.agent != "codex":
-        return one
-    found = find_codex_file(config, one.session)
-    return msgspec.structs.replace(one, path="" if found is None else str(found))
 
 
 def _root(config: Config, one: EndNote) -> str:

@@ -22,7 +22,6 @@ EVENTS = {
     "post-tool-use-failure": "guidance:post_tool_use_failure",
     "stop": "ended:stop",
     "session-end": "ended:session_end",
-    "notify": "ended:notify",
 }
 # The event that decides whether a call runs. A failure of any other one must never disturb the agent.
 _DECIDES = "pre-tool-use"

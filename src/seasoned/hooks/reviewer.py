@@ -51,14 +51,6 @@ class DueSession(msgspec.Struct, frozen=True):
     topic: Topic
 
 
-def find_codex_file(config: Config, thread: str) -> Path | None:
-    """The file of a session of Codex, by its id."""
-    if not thread.replace("-", "").isalnum():
-        return None
-    found = sorted((config.codex_home / "sessions").glob(f"*/*/*/rollout-*-{thread}.jsonl"))
-    return found[-1] if found else None
-
-
 def count_new(config: Config, agent: str, session: str) -> None:
     """Count what is new in a session that was learned from, and start a review of it if one is due."""
     if not has_model(config):
