@@ -21,8 +21,9 @@ _started: list[int] = []
 
 def start(module: str, *arguments: str) -> None:
     """Run a module of ours in the background, in a separate session, with nothing of this process open."""
-    # -I: the current folder and PYTHONPATH may be a project's, and nothing in it may be imported.
-    command = [sys.executable, "-I", "-m", module, *arguments]
+    # -P: the current folder may be a project, and nothing in it may be imported. -I would also leave out packages that
+    # the user installed for themselves.
+    command = [sys.executable, "-P", "-m", module, *arguments]
     variables = whole()
     _bury()
     if not hasattr(os, "posix_spawn"):

@@ -178,7 +178,7 @@ def test_hostile_sessions_are_shown_harmless_and_without_secrets(onlooker: Visit
     text = look(onlooker, f"sessions/{hostile.REF}").text
     assert len(text) < 400_000, "two million characters are cut"
     assert '<mark title="right-to-left override">U+202E</mark>' in text and "&lt;script&gt;alert(1)" in text
-    assert "[image: image/svg+xml, 21 bytes]" in text and "PHN2Zy" not in text, "a picture is named, not loaded"
+    assert "[image: image/svg+xml]" in text and "PHN2Zy" not in text, "a picture is named, not loaded"
     whole = look(onlooker, pages[3])
     assert len(whole.text) < 1_000_000 and "The first 300" in whole.text
     for page in ("sessions?as=json", f"sessions/{hostile.REF}?as=json&table=calls"):
