@@ -41,9 +41,9 @@ def checkout(folder: Path) -> Path:
     return folder
 
 
-def write_claude_code(home: Path, folder: Path, sessions: Sequence[Session]) -> None:
-    """One session of Claude Code a day, the last one yesterday."""
-    for days, ran in enumerate(reversed(sessions), 1):
+def write_claude_code(home: Path, folder: Path, sessions: Sequence[Session], *, first: int = 1) -> None:
+    """One session of Claude Code a day, the last one yesterday, or `first` days ago."""
+    for days, ran in enumerate(reversed(sessions), first):
         name = str(uuid5(NAMESPACE_OID, f"{folder.name} {days}"))
         file = ClaudeFile(name).user(f"Look at order {days}.")
         for at, (command, said) in enumerate(ran):

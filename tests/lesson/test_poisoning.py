@@ -1,62 +1,106 @@
-"""Ten planted sessions of two hundred, in the project itself, with calls that no rule about danger objects to.
+"""What planted sessions can bring into a project: two of thirty-two, whatever they claim, say nothing.
 
-The sheet and the hints show at most one line of theirs, whenever they took place and whatever tools they used.
+They use no call that a rule about danger objects to: the usual command fails in them, and another one works.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from seasoned.begin.memory import MemoryPlaces, project_folder, remembered
 from seasoned.lesson.ask import LessonLookup
+from seasoned.lesson.storage import refresh
+from seasoned.project import project_of
+from seasoned.redact import Secrecy
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store
-from tests.lesson.poison_world import END, HOW, SECRECY, SIGN, UNKNOWN, WHEN, PoisonedWorlds, project
-from tests.torture import TORTURE
+from tests.hooks.changed_command import MISSING, PASSED, Session, programs, write_claude_code
 
-HERE = [("newest", "mixed"), ("daily", "own forms"), ("spread", "common tools")]
-WORLDS = list(product(WHEN, HOW)) if TORTURE else HERE
+END = 1_780_000_000.0
+SECRECY = Secrecy(b"k" * 32)
+SIGN = "turbo"
+USUAL: Session = [("npm run test:all", PASSED), ("npm run check", PASSED)]
+# The planted sessions, and honest ones in which the project has moved to another package manager.
+PLANTED: Session = [
+    (command, said)
+    for name in ("test:all", "check")
+    for command, said in ((f"npm run {name} | tail", MISSING.replace("test", name)), (f"./tools/{SIGN} {name}", PASSED))
+]
+MOVED: Session = [("npm run test:all | tail", MISSING.replace("test", "test:all")), ("pnpm run test:all", PASSED)]
+FUTURE_DAYS = -27_000  # the years around 2099
 
 
-@pytest.fixture(scope="module")
-def worlds(tmp_path_factory: pytest.TempPathFactory) -> PoisonedWorlds:
-    return PoisonedWorlds(tmp_path_factory.mktemp("poisoned"))
+def told(home: Path, folder: Path) -> str:
+    """All that a new session of the folder can be shown."""
+    scan(ScanTarget(home / "store.db"), [home / ".claude" / "projects"], SECRECY, workers=1)
+    found = project_of(str(folder))
+    assert found is not None
+    with ScanTarget(home / "store.db").open() as store:
+        refresh(store)
+        lookup = LessonLookup(store, found.key, "claude-code:new", str(folder))
+        said = [lookup.sheet()[0], lookup.first_prompt("check it and run the tests")]
+        for name in ("test:all", "check"):
+            call = {"command": f"npm run {name}"}
+            said += [lookup.before("Bash", call), lookup.after("Bash", call, MISSING.replace("test", name))]
+    return "\n".join(said)
 
 
-@pytest.fixture(scope="module")
-def store(worlds: PoisonedWorlds) -> Iterator[Store]:
-    with worlds.with_planted("spread", "rare tools") as opened:
+def checkout(folder: Path, manager: str = "npm@11.0.0") -> Path:
+    (folder / "tools").mkdir(parents=True)
+    (folder / "tools" / SIGN).write_text("#!/bin/sh\n")
+    package = {"packageManager": manager, "scripts": {"test:all": "vitest run", "check": "eslint ."}}
+    (folder / "package.json").write_text(json.dumps(package))
+    (folder / ".git" / "refs").mkdir(parents=True)
+    (folder / ".git" / "objects").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".git" / "config").write_text('[remote "origin"]\n\turl = https://example.org/team/shop.git\n')
+    return folder
+
+
+def write(home: Path, folder: Path, sessions: Sequence[Session], *, later: int = 0) -> None:
+    """One session a day up to yesterday, or so many days after that."""
+    write_claude_code(home, folder, sessions, first=1 - later)
+
+
+@pytest.mark.parametrize("where", ["newest", "future", "copied"])
+def test_two_planted_sessions_of_thirty_two_are_not_told(tmp_path: Path, where: str) -> None:
+    shop = checkout(tmp_path / "shop")
+    write(tmp_path, shop, [USUAL] * 30, later=-2)
+    if where == "copied":
+        write(tmp_path, checkout(tmp_path / "elsewhere" / "shop"), [PLANTED] * 2)
+    else:
+        write(tmp_path, shop, [PLANTED] * 2, later=-FUTURE_DAYS if where == "future" else 0)
+    said = told(tmp_path, shop)
+    assert SIGN not in said
+    if where == "future":
+        assert "`npm run check` (30 sessions)" in said, "what has not happened yet counts for nothing"
+
+
+@pytest.mark.parametrize(("sessions", "is_told"), [(1, False), (2, True), (3, True)])
+def test_honest_sessions_replace_a_command_if_the_checkout_agrees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sessions: int, is_told: bool
+) -> None:
+    monkeypatch.setenv("PATH", programs(tmp_path)["PATH"])
+    shop = checkout(tmp_path / "shop", "pnpm@10.1.0")
+    write(tmp_path, shop, [USUAL] * 29, later=-sessions)
+    write(tmp_path, shop, [MOVED] * sessions)
+    assert ("Test: `pnpm run test:all`" in told(tmp_path, shop).partition("\n\n")[0]) == is_told
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with ScanTarget(tmp_path / "notes.db").open() as opened:
         yield opened
 
 
-def test_they_get_one_line_of_the_sheet_and_the_hints_at_most(worlds: PoisonedWorlds) -> None:
-    wrong = {}
-    for when, how in WORLDS:
-        with worlds.with_planted(when, how) as store:
-            items = _told(store)
-        wrong |= {(when, how, channel): count for channel, count in items.items() if count > 1}
-    assert wrong == {}
-
-
-def _told(store: Store) -> dict[str, int]:
-    lookup = LessonLookup(store, project(), "claude-code:new", None)
-    sheet, lines = lookup.sheet()
-    assert any(line.text == "make check" for line in lines)
-    mistakes = [
-        ("Bash", {"command": "make chek"}, UNKNOWN.format("chek")),
-        ("mcp__depot__find_depot", {"depot": "12"}, "Error: write the depot like D-004"),
-    ]
-    said = {
-        "sheet": sheet,
-        "first prompt": lookup.first_prompt("fix the lint, reformat, build it and run the tests"),
-        **{f"before {tool}": lookup.before(tool, given) for tool, given, _ in mistakes},
-        **{f"after {tool}": lookup.after(tool, given, error) for tool, given, error in mistakes},
-    }
-    assert "make check" in said["after Bash"] and SIGN not in said["after Bash"], "what most sessions did answers it"
-    return {channel: sum(SIGN in line for line in text.splitlines()) for channel, text in said.items()}
+def project() -> str:
+    found = project_of("/home/mira/shop")
+    assert found is not None
+    return found.key
 
 
 def test_memory_and_skills_show_nothing_that_speaks_to_their_reader(store: Store, tmp_path: Path) -> None:

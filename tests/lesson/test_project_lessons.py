@@ -327,16 +327,3 @@ def test_code_that_a_shell_is_given_teaches_nothing() -> None:
     failed = made("exec", {"input": "await tools.run({id: 94625})"}, "no such session")
     one = session(0, failed, made("exec", {"input": "await tools.run({id: 94626})"}))
     assert known(one).after(kind_of_failure("exec", None, "no such session")) is None
-
-
-NIGHTLY = "Update the price list from the file of the supplier, run the report, check it and write down what changed"
-
-
-def test_a_job_of_every_night_is_known_after_two_nights_and_outweighs_no_other_session() -> None:
-    def night(day: float) -> Track:
-        return session(day, ran("make prices"), ran("make report"), ran("make check"), task=NIGHTLY)
-
-    assert forms(known(night(0), night(0.01))) == [], "a copy is not another night"
-    assert sorted(forms(known(night(0), night(1)))) == ["make check", "make prices"]
-    own = [session(30 + day, ran("pnpm lint")) for day in range(4)]
-    assert "pnpm lint" in forms(known(*[night(day) for day in range(30)], *own)), "thirty nights count once"

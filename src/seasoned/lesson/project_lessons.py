@@ -18,7 +18,6 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence
 from seasoned.lesson.lesson import PURPOSES, FailureKind, Lesson, LessonCost, Way, expectation
 from seasoned.lesson.one_off import ELLIPSIS, head_of, whole_form, without_one_offs
-from seasoned.lesson.session_sources import SessionSources
 from seasoned.text import plural
 
 # Chosen on seven projects; docs/design/lesson.md has the figures for other values and for three projects kept aside.
@@ -31,9 +30,6 @@ REPLACED_BY = 3  # lineages that put another way in the place of one that failed
 _MOST_TEXTS = 40
 _MOST_SESSIONS = 5
 _FIGURES = LazyRegex(r"\d+")
-# A copy of a session has its times; a job that runs every night has the same calls and other times.
-_ANOTHER_RUN = 12 * 3600.0
-_JOB_SHARE = 0.1
 # What every agent tries first. A line about it says nothing, unless sessions here first got it wrong.
 DEFAULTS = frozenset(
     {
@@ -103,8 +99,6 @@ class ProjectLessons:
 
     def __init__(self, project: str = "") -> None:
         self._project = project  # its key: only its own hosts are shown
-        self._witnesses = SessionSources()
-        self._sources: dict[str, str] = {}  # by lineage
         self._ends: dict[str, float] = {}  # by lineage
         self._forms: dict[str, dict[str, _Outcome]] = {}
         # The same for each option, value and variable that calls of a form were given.
@@ -138,8 +132,6 @@ class ProjectLessons:
     def add(self, evidence: SessionEvidence) -> None:
         """Add a session that has ended."""
         self.agents[evidence.agent] += evidence.root not in self._ends
-        # Copies of a session are one source, even if their ids differ. What fails in both still failed twice.
-        self._sources[evidence.root] = self._witnesses.name(evidence.root, evidence.task, _told_by(evidence))
         self._ends[evidence.root] = max(evidence.end, self._ends.get(evidence.root, 0.0))
         if evidence.uses or evidence.files:
             self._active.add(evidence.root)
@@ -223,24 +215,23 @@ class ProjectLessons:
         retired = {form for form, worked in forms.items() if worked and self.is_retired(form)}
         replaced = {form for form in retired if len(forms[form]) >= FEWEST}
         # What no longer works says nothing about how it is done now.
-        by_source: dict[str, tuple[float, set[str]]] = {}
+        by_lineage: dict[str, set[str]] = {}
         for form, worked in forms.items():
             for root in worked if form not in retired else ():
-                at, known = by_source.get(self._sources[root], (0.0, set()))
-                by_source[self._sources[root]] = (max(at, self._ends[root]), known | {form})
-        newest = sorted(by_source.items(), key=lambda item: (-item[1][0], item[0]))
-        used = Counter(form for _, (_, some) in newest[:WINDOW] for form in sorted(some))
-        latest = [some for _, (_, some) in newest[:REPLACED_BY]]
+                by_lineage.setdefault(root, set()).add(form)
+        newest = sorted(by_lineage, key=lambda root: (-self._ends[root], root))
+        used = Counter(form for root in newest[:WINDOW] for form in sorted(by_lineage[root]))
+        latest = [by_lineage[root] for root in newest[:REPLACED_BY]]
         found = []
         for form, worked in forms.items():
-            if self._count(worked) >= FEWEST:
+            if len(worked) >= FEWEST:
                 takes_over = len(latest) == REPLACED_BY and all(form in some for some in latest)
                 share = 1.0 if takes_over else used[form] / max(1, len(newest[:WINDOW]))
                 # What no longer works is not among the newest, and did this all the same.
                 among = max(len(newest), len(worked))
                 lesson = self._command(form, worked, among, is_correction=form in corrected)
                 why = self._why_silent(lesson, share, used[form], len(newest[:WINDOW]))
-                too_new = bool(replaced) and form not in replaced and self._count(worked) < REPLACED_BY
+                too_new = bool(replaced) and form not in replaced and len(worked) < REPLACED_BY
                 found.append((share, lesson.last, msgspec.structs.replace(lesson, silent=why, needs_tree=too_new)))
         return [one for _, _, one in sorted(found, key=lambda item: (-item[0], -item[1], item[2].key))]
 
@@ -291,24 +282,7 @@ class ProjectLessons:
             for way, cases in known.ways.items():
                 if way.kind == "form":
                     found.setdefault(way.value, set()).update(cases)
-        return {form for form, roots in found.items() if self._count(roots) >= FEWEST}
-
-    def _count(self, roots: Iterable[str]) -> int:
-        """How many different sources these lineages have; the same job on another day is another one.
-
-        A job that is a small part of the project's sessions counts once, however often it ran.
-        """
-        roots = list(roots)
-        if len({self._sources[root] for root in roots}) == 1 and len(roots) < _JOB_SHARE * len(self._ends):
-            return 1
-        runs = 0
-        last: dict[str, float] = {}
-        for root in sorted(roots, key=lambda one: self._ends[one]):
-            source = self._sources[root]
-            if self._ends[root] - last.get(source, -_ANOTHER_RUN) >= _ANOTHER_RUN:
-                runs += 1
-                last[source] = self._ends[root]
-        return runs
+        return {form for form, roots in found.items() if len(roots) >= FEWEST}
 
     # -- repairs ------------------------------------------------------------------------------------------------------
 
@@ -380,7 +354,7 @@ class ProjectLessons:
             "repair",
             known.kind.key,
             "",
-            lineages=self._count(cases),
+            lineages=len(cases),
             among=len(known.roots),
             last=max(known.roots.values(), default=0.0),
             sessions=tuple(reversed(known.sessions[-_MOST_SESSIONS:])),
@@ -405,7 +379,7 @@ class ProjectLessons:
         """What to expect where sessions keep failing so and nothing helped; empty if that says nothing."""
         helped = {root for way, cases in known.ways.items() if not way.is_empty for root in cases}
         is_over = known.kind.form and not self.is_retired(known.kind.form)
-        if helped or is_over or 2 * known.signals > known.failures or self._count(known.roots) < EXPECTED_BY:
+        if helped or is_over or 2 * known.signals > known.failures or len(known.roots) < EXPECTED_BY:
             return ""
         said = expectation(known.kind)
         return said if said and is_harmless(said) else ""
@@ -424,10 +398,10 @@ class ProjectLessons:
         found = {way: {root: case for root, case in cases.items() if root in recent} for way, cases in current.items()}
         if not recent:
             return None, {}, "what repaired it no longer works"
-        way, cases = max(found.items(), key=lambda item: (self._count(item[1]), max(item[1].values(), default=(0.0,))))
+        way, cases = max(found.items(), key=lambda item: (len(item[1]), max(item[1].values(), default=(0.0,))))
         if way.is_empty:
             return way, cases, "the call was only repeated, or the code was changed"
-        if self._count(cases) < SHARE * self._count(recent):
+        if len(cases) < SHARE * len(recent):
             return way, cases, "sessions repaired it in different ways"
         return way, cases, ""
 
@@ -477,13 +451,6 @@ def _no_longer_works(outcomes: Mapping[str, _Outcome]) -> bool:
     """Whether two lineages failed since one last worked."""
     last = max((max(one.worked_at or 0.0, one.reported_at or 0.0) for one in outcomes.values()), default=0.0)
     return sum(one.failed_at is not None and one.failed_at > last for one in outcomes.values()) >= RETIRED_BY
-
-
-def _told_by(evidence: SessionEvidence) -> Iterator[str]:
-    """What a session did, to compare it with others."""
-    yield from (use.text for use in evidence.uses)
-    yield from (failure.kind.key for failure in evidence.failures)
-    yield from evidence.files
 
 
 def _bare(form: str) -> str:

@@ -21,7 +21,7 @@ from seasoned.lesson.failure.call_target import (
     target_of,
 )
 from seasoned.lesson.failure.cause import BY_NAME, cause_in
-from seasoned.lesson.failure.signature import NO_ERROR_TEXT, NO_OUTPUT, error_line, signature
+from seasoned.lesson.failure.signature import complains, line_of_text
 from seasoned.outcome.track import JudgedCall
 
 # Causes that report the state of the code or of a service, no matter which program reports them.
@@ -40,6 +40,8 @@ _FINDING = LazyRegex(
     r"|\bdid not compile\b",
     re.IGNORECASE,
 )
+# The same in the words of the judge.
+_JUDGED = LazyRegex(r"\b[Tt]ests? failed\.|\bIt did not compile\.")
 # What tests and checks print once they ran.
 _RAN = LazyRegex(
     r"\b\d+ (?:passed|failed|failing|passing|tests?|problems?|errors?|skipped)\b|--- (?:FAIL|PASS)|\berror TS\d+"
@@ -57,9 +59,11 @@ _SHELL_PREFIX = LazyRegex(r"\A(?:\S{0,40}sh:|\(eval\):|bash:|zsh:|sh:)")
 
 def is_signal(call: JudgedCall) -> bool:
     """Whether a failed call only reported on the user's code or on a state, as a failing test does."""
-    if _could_not_run(call.result or ""):
+    text = call.result or ""
+    if _could_not_run(text):
         return False
-    return _is_signal(target_of(call), error_line(call), signature(call) in (NO_OUTPUT, NO_ERROR_TEXT))
+    # The judge saw the whole output, of which the store keeps a part.
+    return _JUDGED.compiled.search(call.reason) is not None or _is_signal(target_of(call), line_of_text(text))
 
 
 def _could_not_run(text: str) -> bool:
@@ -70,7 +74,7 @@ def _could_not_run(text: str) -> bool:
 
 
 @lru_cache(maxsize=CACHE_SIZE)
-def _is_signal(target: CallTarget, line: str, is_quiet: bool) -> bool:
+def _is_signal(target: CallTarget, line: str) -> bool:
     cause = cause_in(line)
     if cause in _STATE_CAUSES or _FINDING.compiled.search(line):
         return True
@@ -86,7 +90,7 @@ def _is_signal(target: CallTarget, line: str, is_quiet: bool) -> bool:
     if cause is None and any(run.program in INTERPRETERS for run in runs):
         # The user's own script, or a check written on the spot.
         return not line.startswith(("SyntaxError", "IndentationError"))
-    if is_quiet and all(_is_question(run) for run in runs):
+    if not complains(line) and all(_is_question(run) for run in runs):
         return True
     return cause is None and any(_QUESTION_COMMANDS.compiled.match(run.label) for run in runs)
 

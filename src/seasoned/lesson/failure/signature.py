@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.envelope import open_shell
-from seasoned.outcome.verdict import STATUS_OF
 
 if TYPE_CHECKING:
     # Only for types: hooks need a signature without loading the judge.
@@ -106,13 +105,6 @@ _ENVELOPE_OPENS = LazyRegex(r'\A\s*\{"(?:output|stdout)":\s*"')
 _ENVELOPE_ENDS = LazyRegex(
     r'",\s*"(?:exit_?code|returncode|stderr|error|success|metadata)":[^\n]{0,400}\}\s*\Z', re.IGNORECASE
 )
-_COMPLETE_REASONS = frozenset(
-    {"There is no such tool.", "It took too long and was stopped.", "There was nothing to commit.", "Tests failed."}
-)
-# Reasons of the judge that say less than any line of the output.
-_VAGUE_REASONS = frozenset(
-    {"The program refused.", "The program ended with an error.", "The answer is headed as an error."}
-)
 _SENTENCE = LazyRegex(r"(?<=[^\s.]{2}[.!?]) +(?=[A-Z])|(?<=['\"`)][.!?]) +(?=[A-Z])")
 _TRUNCATED_WORD = LazyRegex(r"\S*\.{3}\Z")
 # An assertion in a test report is specific to that test; only an exception name is general.
@@ -150,37 +142,8 @@ def _characters(line: str) -> set[str]:
 
 
 def signature(call: JudgedCall) -> str:
-    """The error of a failed call as one masked line: the judge's reason, or a more specific line of the result."""
-    return _to_signature(error_line(call)) or (NO_ERROR_TEXT if call.result and call.result.strip() else NO_OUTPUT)
-
-
-def error_line(call: JudgedCall) -> str:
-    """The most informative line about a failure, unmasked; empty if there is none."""
-    # Stored on the call: its key, its cause and its kind all start from this line.
-    known: str | None = call.__dict__.get("_telling")
-    if known is None:
-        find = _find_error_line if len(call.result or "") <= _MAX_LINE_CHARS else _find_error_line.__wrapped__
-        known = call.__dict__["_telling"] = find(call.reason, call.result)
-    return known
-
-
-@lru_cache(maxsize=1024)
-def _find_error_line(reason: str, result: str | None) -> str:
-    text = _last_exception(_without_prefixes(_printable(reason.partition(STATUS_OF)[0])))
-    is_sentence = _is_judge_sentence(text, result)
-    if text not in _COMPLETE_REASONS:
-        rank = _RANK_TEXT if is_sentence else _rank(text)
-        if rank >= _RANK_LOCATION or text.endswith(("...", "…")):
-            lines = _lines(result)
-            found = _best_line(text, rank, lines)
-            if found in _VAGUE_REASONS or (not found and text.startswith("#")):
-                found = next((line for line in lines if _rank(line) < _RANK_NOISE), found)
-            text = found
-    return text
-
-
-def signature_of_text(text: str) -> str:
-    """The signature from the error text alone, complete or truncated as in the store."""
+    """The error of a failed call as one masked line."""
+    text = call.result or call.reason
     return signature_of_line(line_of_text(text), text)
 
 
@@ -189,8 +152,18 @@ def line_of_text(text: str) -> str:
     """The most informative line of an error text, unmasked; empty if there is none."""
     if len(text) > _MAX_TEXT_CHARS:
         text = f"{text[:_HEAD_CHARS]} … {text[-_TAIL_CHARS:]}"
-    lines = _lines(text)
-    return _best_line("", _RANK_NOISE, lines) or next((line for line in lines if _rank(line) < _RANK_NOISE), "")
+    best, best_rank = "", _RANK_NOISE
+    for line in _lines(text):
+        rank = _rank(line)
+        # In a chain of exceptions the last one ended the program.
+        if rank < best_rank or (rank == best_rank == _RANK_EXCEPTION):
+            best, best_rank = line, rank
+    return best
+
+
+def complains(line: str) -> bool:
+    """Whether a line says that something went wrong."""
+    return _rank(line) < _RANK_TEXT
 
 
 def signature_of_line(line: str, text: str) -> str:
@@ -221,21 +194,6 @@ def _without_prefixes(line: str) -> str:
     return inner.group(1) if inner else line.removesuffix("</tool_use_error>")
 
 
-def _last_exception(line: str) -> str:
-    """The last exception of a traceback that is on one line; any other line unchanged."""
-    if "Traceback" not in line and 'File "' not in line:
-        return line
-    starts = [found.start() for found in _EXCEPTION.compiled.finditer(line)]
-    return line[starts[-1] :] if starts else line
-
-
-def _is_judge_sentence(text: str, result: str | None) -> bool:
-    """Whether the judge wrote this reason itself instead of quoting the tool."""
-    if not text.endswith(".") or text.endswith(".."):
-        return False
-    return result is None or text not in _printable(result)
-
-
 @lru_cache(maxsize=4096)
 def _rank(line: str) -> int:
     """The rank of a line: lower is more informative."""
@@ -252,10 +210,8 @@ def _rank(line: str) -> int:
     return _RANK_COMPLAINT if _COMPLAINT.compiled.search(line) else _RANK_TEXT
 
 
-def _lines(result: str | None) -> list[str]:
+def _lines(result: str) -> list[str]:
     """The lines of a result, unwrapped."""
-    if not result:
-        return []
     text = open_shell(result).text or result
     if text.lstrip().startswith("{") or '"output"' in text[:200]:
         text = _ENVELOPE_ENDS.compiled.sub("", _ENVELOPE_OPENS.compiled.sub("", text))
@@ -267,22 +223,6 @@ def _lines(result: str | None) -> list[str]:
         rest = tail[-_MAX_LINE_CHARS:].splitlines()
         lines = (lines[:-1] or lines)[:_MAX_LINES] + (rest[1:] or rest)
     return [_without_prefixes(_printable(line)) for line in lines[: 2 * _MAX_LINES]]
-
-
-def _best_line(text: str, rank: int, lines: list[str]) -> str:
-    """The highest-ranked line if it beats `rank`; the first of equals."""
-    whole = text.rstrip(".…")
-    best, best_rank = (
-        (text, rank) if rank < _RANK_NOISE else (text if _ONLY_TESTS.compiled.match(text) else "", _RANK_TEXT)
-    )
-    for line in lines:
-        if len(whole) > 20 and line.startswith(whole) and rank < _RANK_TEXT:
-            return line
-        found = _rank(line)
-        # In a chain of exceptions the last one ended the program.
-        if found < best_rank or (found == best_rank == _RANK_EXCEPTION):
-            best, best_rank = line, found
-    return best
 
 
 @lru_cache(maxsize=1024)
