@@ -13,7 +13,6 @@ from typing import Literal
 import msgspec
 
 from seasoned.admission import is_harmless
-from seasoned.command.risk import need_of_command
 from seasoned.errors import NotFound, UsageError
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
@@ -44,7 +43,7 @@ _WEAKENS = LazyRegex(
     | \b(?:force[\ -]push|sudo|rm\ -rf?|chmod\ 777|as\ root|(?:push|commit)\w*\ (?:\w+\ )?(?:to\ )?(?:main|master))\b
     | \b(?:deploy\w*|production|prod)\b | \b(?:secrets?|passwords?|credentials?|tokens?|private\ keys?)\b"""
 )
-_QUOTED = LazyRegex(r"`([^`]+)`")
+_EXCEPT = LazyRegex(r"(?i)\b(?:without|unless)\b")
 
 
 class ProjectRule(msgspec.Struct, frozen=True):
@@ -60,11 +59,11 @@ class ProjectRule(msgspec.Struct, frozen=True):
 
 
 def rules_of(store: Store, project: str) -> tuple[ProjectRule, ...]:
-    """The rules of a project, most said and newest first; without any that would weaken what keeps sessions safe."""
+    """The rules of a project, most said and newest first; without texts that hide something or inject an order."""
     decided = {row["key"]: _DECIDED[row["choice"]] for row in store.rows("rule.decided", {"project": project})}
     rows = sorted(store.rows("rule.of_project", {"project": project}), key=lambda row: str(row["key"]))
     groups: list[list[DatabaseRow]] = [list(said) for _, said in groupby(rows, key=lambda row: row["key"])]
-    found = [rule for said in groups if (rule := _rule(project, said, decided)) is not None and is_safe(rule.text)]
+    found = [rule for said in groups if (rule := _rule(project, said, decided)) is not None and _is_plain(rule.text)]
     return tuple(sorted(found, key=lambda one: (-one.lineages, -one.last)))
 
 
@@ -75,7 +74,8 @@ def _rule(project: str, said: list[DatabaseRow], decided: dict[str, State]) -> P
     if lineages < _LINEAGES and not lasts:
         return None
     # "Don't change any code" is often repeated, and yet each time about a task: there a person decides.
-    state = decided.get(newest["key"], "shown" if lineages >= _LINEAGES and lasts else "candidate")
+    is_clear = lineages >= _LINEAGES and lasts and not weakens(newest["text"])
+    state = decided.get(newest["key"], "shown" if is_clear else "candidate")
     return ProjectRule(newest["key"], newest["text"], project, lineages, len(said), newest["at"], state)
 
 
@@ -86,7 +86,7 @@ def told_rules(rules: Iterable[ProjectRule], *, says: Callable[[str], bool]) -> 
     for rule in sorted(open_ones, key=lambda one: (-one.lineages, -one.last)):
         if len(told) == _MOST_TOLD:
             break
-        if is_safe(rule.text) and not says(rule.text):
+        if not says(rule.text):
             told.append(rule)
     return tuple(told)
 
@@ -106,23 +106,15 @@ def decide_rule(store: Store, project: str, key: str, choice: str, *, now: float
     return next(one for one in rules_of(store, project) if one.key == key)
 
 
-def is_safe(text: str) -> bool:
-    """Whether a rule may be shown: it hides nothing, injects no order, and makes no session less careful."""
-    asked = _UNASKED.compiled.sub("", text)
-    if _FORBIDS.compiled.match(text):
-        # What a rule forbids may be named, unless it says "never … without" it.
-        return is_harmless(asked) and not _ASKS_LESS.compiled.search(asked) and not _allows(asked)
-    return (
-        asked == text
-        and is_harmless(text)
-        and not _ASKS_LESS.compiled.search(text)
-        and not _WEAKENS.compiled.search(text)
-        and all(need_of_command(one) is None for one in _QUOTED.compiled.findall(text))
-    )
+def _is_plain(text: str) -> bool:
+    return is_harmless(_UNASKED.compiled.sub("", text))
 
 
-def _allows(text: str) -> bool:
-    """Whether a prohibition asks for something risky behind its "without" or "unless"."""
-    return any(
-        _WEAKENS.compiled.search(part) for part in text.lower().replace("unless", "without").split("without")[1:]
-    )
+def weakens(text: str) -> bool:
+    """Whether a rule may make sessions less careful: a person has to accept it, however often it was said."""
+    rest = _UNASKED.compiled.sub("", text)
+    if _ASKS_LESS.compiled.search(rest):
+        return True
+    if _FORBIDS.compiled.match(text) and not _EXCEPT.compiled.search(rest):
+        return False  # what a rule forbids may be named
+    return rest != text or _WEAKENS.compiled.search(rest) is not None
