@@ -214,8 +214,10 @@ def _lines(result: str) -> list[str]:
     """The lines of a result, unwrapped."""
     text = open_shell(result).text or result
     if text.lstrip().startswith("{") or '"output"' in text[:200]:
-        text = _ENVELOPE_ENDS.compiled.sub("", _ENVELOPE_OPENS.compiled.sub("", text))
-        text = text.replace("\\n", "\n").replace('\\"', '"')
+        printed = _ENVELOPE_ENDS.compiled.sub("", _ENVELOPE_OPENS.compiled.sub("", text))
+        # A command that printed nothing has its error beside the output.
+        beside = None if printed.strip() else _IN_JSON.compiled.search(text)
+        text = (printed if beside is None else beside[1]).replace("\\n", "\n").replace('\\"', '"')
     head, cut, tail = text.partition(" … ")
     lines = head[:_MAX_LINE_CHARS].splitlines()
     if cut:
