@@ -81,8 +81,18 @@ _PRIVATE = LazyRegex(
 )
 
 
-def admit_call(tool: str, arguments: Mapping[str, Any], *, project: str = "", folder: str | None = None) -> Admission:
-    """Whether a call that worked may be shown to another session of this project (its key; empty for none)."""
+def admit_call(
+    tool: str,
+    arguments: Mapping[str, Any],
+    *,
+    project: str = "",
+    folder: str | None = None,
+    named: frozenset[str] = frozenset(),
+) -> Admission:
+    """Whether a call that worked may be shown to another session of this project (its key; empty for none).
+
+    `named` are programs that the project is known to use.
+    """
     texts = list(texts_in(arguments))
     if any(map(hidden_character, texts)):
         return Admission("it contains an invisible character")
@@ -95,7 +105,7 @@ def admit_call(tool: str, arguments: Mapping[str, Any], *, project: str = "", fo
     if command is None:
         return Admission(_why_not_values(given, project) or why_not_called(tool, given))
     plain = _SHORTENED.compiled.sub("", command.replace(_ELLIPSIS, "x"), count=1)
-    why = why_not_shown(plain, project=project, folder=folder)
+    why = why_not_shown(plain, project=project, folder=folder, named=named)
     others = {name: value for name, value in given.items() if value != command}
     return Admission(why or _why_not_values(others, project))
 
@@ -181,10 +191,10 @@ def admit_path(path: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def admit_written(tool: str, text: str, project: str = "") -> bool:
+def admit_written(tool: str, text: str, project: str = "", named: frozenset[str] = frozenset()) -> bool:
     """Whether a stored call may be shown: the command of a shell, or the JSON of its arguments."""
     given: dict[str, Any] = {"command": text} if tool == "shell" else msgspec.json.decode(text)
-    return bool(admit_call("Bash" if tool == "shell" else tool, given, project=project))
+    return bool(admit_call("Bash" if tool == "shell" else tool, given, project=project, named=named))
 
 
 # -- free text --------------------------------------------------------------------------------------------------------

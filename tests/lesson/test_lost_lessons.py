@@ -169,3 +169,20 @@ def test_a_way_that_is_too_long_to_show_is_told_by_its_beginning() -> None:
     long = "pnpm test " + " ".join(f"--reporter=part{n}" for n in range(16))
     some = [session(day, ran("npm test", NO_SCRIPT), ran(long)) for day in range(2)]
     assert told(known(*some), "npm test", NO_SCRIPT) == "Test: `pnpm test …` works here"
+
+
+def test_a_program_that_the_project_uses_may_be_shown_whoever_knows_it() -> None:
+    error = "error: week out of range: want YYYY-Www"
+    some = [session(d, ran("wp report --week 9", error), ran("wp report --week 2026-W09")) for d in range(3)]
+    assert told(known(*some), "wp report --week 9", error) == "`wp report --week 2026-W09` works here"
+    assert told(known(*some[:2]), "wp report --week 9", error) == "", "two sessions can be planted"
+    root = [session(day, ran("sudo shop-ctl check")) for day in range(4)]
+    assert sheet(known(*root)) == "", "what runs as another user is not a program of the project"
+
+
+def test_a_monorepo_tool_and_a_tool_to_install_are_seen_behind_their_runner() -> None:
+    lacks = "zsh:1: command not found: turbo"
+    turbo = known(*[session(day, ran("turbo run test", lacks), ran("pnpm turbo run test")) for day in range(2)])
+    assert "pnpm turbo run test" in told(turbo, "turbo run test", lacks)
+    nx = known(*[session(day, ran(f"npx nx test {name}")) for day, name in enumerate(("cart", "till"))])
+    assert "`npx nx test …`" in sheet(nx) or "`npx nx test`" in sheet(nx)

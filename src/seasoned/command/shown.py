@@ -86,6 +86,8 @@ _WITH_VALUE = names(
     " --package --python"
 )
 _FETCHING = names("npx bunx pnpx uvx")
+# However often a project uses them: what they run is another command, as another user or on another machine.
+_RUN_ANYTHING = names("sudo doas su ssh eval exec xargs source parallel watch")
 _OPTIONS = names(
     "affected all all-extras all-features all-files all-groups all-targets allow-dirty amend args author bail base"
     " bench bin branch browser build cache cached cfg changed check ci clean color colors colour comments config"
@@ -175,8 +177,8 @@ def why_not_shown(
 ) -> str | None:
     """Why a command line may not be shown to another session of its project; None if it may.
 
-    `project` is the project's key, `folder` its path on this machine; `named` are the tools that its own files name,
-    which `npx` and `uvx` may run.
+    `project` is the project's key, `folder` its path on this machine; `named` are programs that it is known to use, by
+    its own files or by several of its sessions.
     """
     text = command.strip()
     if not text or len(text) > _MOST_CHARACTERS:
@@ -253,10 +255,10 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
         return _why_not_run(_behind(rest), place)
     if first in _FETCHING or (first in _SCRIPTS and sub == "dlx"):
         tool = [word for word in rest if word not in ("dlx", "--no-install", "--no")]
-        if not tool or (tool[0] not in place.named and tool[0] not in _TOOLS):
+        if not tool or not (tool[0] in place.named or tool[0] in _TOOLS or tool[0] in _TASKS):
             return "it runs code from elsewhere"
-        return _why_not_options(tool[0], tool[1:])
-    if program in _SCRIPTS and sub == "node":
+        return _why_not_options(tool[0], tool[1:], free=tool[0] in _TASKS)
+    if program in _SCRIPTS and (sub == "node" or sub in _TASKS):
         return _why_not_run(rest[at:], place)
     if sub in _RUNS.get(program, ()):
         return _why_not_options(program, rest[:at]) or _why_not_run(_behind(rest[at + 1 :]), place)
@@ -266,7 +268,7 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
         return _why_not_subcommand(_SAME.get(program, program), rest, place)
     if program in _TOOLS:
         return _why_not_options(program, rest)
-    if program in _TASKS or "/" in first:
+    if program in _TASKS or "/" in first or (first in place.named and first not in _RUN_ANYTHING):
         return _why_not_options(program, rest, free=True)
     return "its program is not known"
 

@@ -21,14 +21,16 @@ _MANNER = names("env nohup exec command builtin nice stdbuf timeout gtimeout tim
 _MANNER_VALUES = names("-u -C -n -o -e -i -s -k --signal --kill-after")
 # Wrappers that choose where or how a program is found. They are part of the form.
 _CHOOSING = names("npx bunx pnpx uvx pipx rtk sudo corepack dotenv direnv nix-shell xvfb-run")
+_MANAGERS = names("mise rtx asdf fnm volta nvm")
 _RUNS = {
     **dict.fromkeys(names("uv poetry pipenv pdm hatch rye pixi"), names("run")),
     **dict.fromkeys(names("npm pnpm yarn bun"), names("exec dlx x")),
-    **dict.fromkeys(names("mise rtx asdf fnm volta nvm"), names("exec x")),
+    **dict.fromkeys(_MANAGERS, names("exec x")),
     "bundle": names("exec"),
-    "conda": names("run"),
+    **dict.fromkeys(names("conda doppler dotenvx op"), names("run")),
 }
 _PACKAGE_MANAGERS = names("npm pnpm yarn bun")
+_MONOREPO_TOOLS = names("turbo nx lerna moon")
 _OWN_SCRIPTS = names("test start stop restart")
 # Programs whose first argument is what they work on.
 _TAKES_OPERANDS = names(
@@ -47,7 +49,7 @@ _INLINE = names("-c -e -p -E - --eval --print")
 _TARGETS = names("make gmake just task rake ninja invoke nox tox gradle gradlew mvn mvnw")
 # Subcommands that name what they do in the next word.
 _NAMES_MORE = names(
-    "run run-script exec pr issue repo api compose release workflow worktree remote stash mod tool x xtask"
+    "run run-script exec pip pr issue repo api compose release workflow worktree remote stash mod tool x xtask"
 )
 _VALUES = {
     "git": names("-C -c --git-dir --work-tree"),
@@ -96,7 +98,7 @@ _PURPOSES: tuple[tuple[Purpose, LazyRegex], ...] = (
         "check",
         LazyRegex(
             r"(?:^|[\s:_/-])(?:lint|check|vet|clippy|type-?check|types|tsc|mypy|pyright|ruff|eslint|biome|golangci-lint"
-            r"|shellcheck|verify|validate|staticcheck|pre-commit|knip|flake8|pylint|doctor|audit"
+            r"|shellcheck|verify|validate|staticcheck|pre-commit|prek|knip|flake8|pylint|doctor|audit"
             # A package manager's `ci` installs; a task of that name checks.
             r"|(?<!npm )(?<!bun )ci(?![./]))(?=$|[\s:_./-])"
         ),
@@ -176,10 +178,15 @@ def _form(words: list[str]) -> tuple[str, str]:
             kept.append(as_called)
         elif first in _RUNS and len(rest) > 2 and _sub([first, *rest[1:]])[0] in _RUNS[first]:
             sub, at = _sub([first, *rest[1:]])
-            inner = _behind(rest[at + 1 :], names("--with --python -p --extra --group --project -n --package"))
+            # `mise x TOOL -- COMMAND`: what is in front of the hyphens is a tool to install.
+            start = rest.index("--") if first in _MANAGERS and "--" in rest else at
+            inner = _behind(rest[start + 1 :], names("--with --python -p --extra --group --project -n --package"))
             kept += [as_called, sub]
         elif first in _PACKAGE_MANAGERS and _INTERPRETERS.compiled.fullmatch(_sub(rest)[0]):
             # `pnpm node --run check` runs node.
+            inner = rest[_sub(rest)[1] :]
+            kept.append(first)
+        elif first in _PACKAGE_MANAGERS - {"npm"} and _sub(rest)[0] in _MONOREPO_TOOLS:
             inner = rest[_sub(rest)[1] :]
             kept.append(first)
         else:

@@ -27,6 +27,7 @@ FEWEST = 2  # lineages behind anything that is said unasked
 RETIRED_BY = 2  # lineages in which something failed since it last worked silence it
 EXPECTED_BY = 3  # lineages in which the same failed and nothing helped say that it will fail again
 REPLACED_BY = 3  # lineages that put another way in the place of one that failed; with the checkout on its side, two
+NAMED_BY = 3  # lineages in which a program worked that may then be shown, though the grammar does not know it
 _MOST_TEXTS = 40
 _MOST_SESSIONS = 5
 _FIGURES = LazyRegex(r"\d+")
@@ -106,6 +107,7 @@ class ProjectLessons:
         self._purposes: dict[str, Purpose] = {}
         self._mistakes: dict[str, _Mistake] = {}
         self._files: dict[str, Counter[str]] = {}
+        self._programs: dict[str, set[str]] = {}  # the lineages in which each worked
         self._active: set[str] = set()
         self.agents = Counter[str]()  # lineages of each agent
 
@@ -147,6 +149,10 @@ class ProjectLessons:
         if use.worked is None:
             return
         self._purposes[use.form] = use.purpose
+        if use.worked:
+            # Behind a wrapper, too: `npx nx test`, `doppler run bun verify`.
+            for word in _bare(use.form).split()[:2]:
+                self._programs.setdefault(word, set()).add(evidence.root)
         for manner in _manners(use.text):
             how = self._manners.setdefault((_bare(use.form), manner), {}).setdefault(evidence.root, _Outcome())
             if use.worked:
@@ -182,6 +188,13 @@ class ProjectLessons:
             known.tokens = (known.tokens or 0.0) + evidence.tokens_of_call * failure.calls
         if failure.way is not None:
             known.ways.setdefault(failure.way, {})[evidence.root] = (evidence.end, failure.text, evidence.session)
+
+    def _may_show(self, tool: str, text: str) -> bool:
+        return admit_written(tool, text, self._project, self._own_programs(text))
+
+    def _own_programs(self, text: str) -> frozenset[str]:
+        """The words of a command that ran here as programs so often that they are the project's own."""
+        return frozenset(word for word in text.split() if len(self._programs.get(word, ())) >= NAMED_BY)
 
     # -- commands -----------------------------------------------------------------------------------------------------
 
@@ -243,7 +256,9 @@ class ProjectLessons:
         if share < SHARE:
             return f"only {times} of the newest {among} sessions that did this ran it"
         if not lesson.text:
-            why = admit_call("Bash", {"command": lesson.key}, project=self._project).why
+            why = admit_call(
+                "Bash", {"command": lesson.key}, project=self._project, named=self._own_programs(lesson.key)
+            ).why
             return f"it may not be shown: {why}" if why else "its texts may not be shown"
         return ""
 
@@ -252,7 +267,7 @@ class ProjectLessons:
         return Lesson(
             "command",
             form,
-            _text(whole_form(form), newest, self._project, is_whole=form == whole_form(form)),
+            self._text(whole_form(form), newest, is_whole=form == whole_form(form)),
             self._purposes[form],
             len(worked),
             among,
@@ -260,6 +275,29 @@ class ProjectLessons:
             tuple(one.session for one in newest[:_MOST_SESSIONS]),
             is_correction=is_correction,
         )
+
+    def _text(self, form: str, outcomes: Iterable[_Outcome], *, is_whole: bool) -> str:
+        """How most lineages write the form; the form itself if they differ. Empty if it may not be shown."""
+        newest = list(outcomes)[:_MOST_TEXTS]
+        texts = Counter(one.text for one in newest if one.text and self._may_show("shell", one.text))
+        if not texts:
+            more = "" if is_whole else f" {ELLIPSIS}"
+            return f"{form}{more}" if self._may_show("shell", form) else ""
+        text, times = texts.most_common(1)[0]
+        # Sessions on the same test do not make it the project's test command, however many there are.
+        if text == form or (times >= FEWEST and without_one_offs(text) == text):
+            return text
+        lasting = Counter[str]()
+        for one, times in texts.items():
+            lasting[without_one_offs(one)] += times
+        kept, times = lasting.most_common(1)[0]
+        if times >= FEWEST and times >= SHARE * texts.total():
+            return kept
+        heads = Counter[str]()
+        for one, times in texts.items():
+            heads[head_of(one, form)] += times
+        head = heads.most_common(1)[0][0]
+        return f"{head} {ELLIPSIS}" if any(len(one) > len(head_of(one, form)) for one in texts) else head
 
     def _worked(self, form: str) -> dict[str, _Outcome]:
         return {root: one for root, one in self._forms.get(form, {}).items() if one.worked_at is not None}
@@ -431,11 +469,11 @@ class ProjectLessons:
             return ""
         for _, text, _ in sorted(cases.values(), reverse=True):
             told = _lesson(way, text) if kind.tool == "shell" else text
-            if told and admit_written(kind.tool, told, self._project):
+            if told and self._may_show(kind.tool, told):
                 return told
         # A form without its options may not run: `mise exec` wants `--` before the program.
         bare = way.value if way.kind in ("form", "before") and " exec " not in way.value else ""
-        return bare if bare and admit_written("shell", bare, self._project) else None
+        return bare if bare and self._may_show("shell", bare) else None
 
     def _known_path(self, path: str) -> Lesson | None:
         """Where a file of this name is, if sessions have found only one."""
@@ -491,28 +529,3 @@ def _value_of(option: str, text: str) -> str:
         if name == option:
             return value if joined else following
     return ""
-
-
-def _text(form: str, outcomes: Iterable[_Outcome], project: str, *, is_whole: bool) -> str:
-    """How most lineages write the form; the form itself if they differ. Empty if it may not be shown."""
-    texts = Counter(
-        one.text for one in list(outcomes)[:_MOST_TEXTS] if one.text and admit_written("shell", one.text, project)
-    )
-    if not texts:
-        more = "" if is_whole else f" {ELLIPSIS}"
-        return f"{form}{more}" if admit_written("shell", form, project) else ""
-    text, times = texts.most_common(1)[0]
-    # Sessions on the same test do not make it the project's test command, however many there are.
-    if text == form or (times >= FEWEST and without_one_offs(text) == text):
-        return text
-    lasting = Counter[str]()
-    for one, times in texts.items():
-        lasting[without_one_offs(one)] += times
-    kept, times = lasting.most_common(1)[0]
-    if times >= FEWEST and times >= SHARE * texts.total():
-        return kept
-    heads = Counter[str]()
-    for one, times in texts.items():
-        heads[head_of(one, form)] += times
-    head = heads.most_common(1)[0][0]
-    return f"{head} {ELLIPSIS}" if any(len(one) > len(head_of(one, form)) for one in texts) else head
