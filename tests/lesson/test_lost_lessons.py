@@ -186,3 +186,33 @@ def test_a_monorepo_tool_and_a_tool_to_install_are_seen_behind_their_runner() ->
     assert "pnpm turbo run test" in told(turbo, "turbo run test", lacks)
     nx = known(*[session(day, ran(f"npx nx test {name}")) for day, name in enumerate(("cart", "till"))])
     assert "`npx nx test …`" in sheet(nx) or "`npx nx test`" in sheet(nx)
+
+
+def test_a_host_is_left_out_and_the_option_that_names_it_is_told() -> None:
+    error = "error: no host given: pass --host"
+    some = [session(d, ran("forge status", error), ran(f"forge status --host forge{d}.example.lan")) for d in range(3)]
+    assert told(known(*some), "forge status", error) == "`forge status --host …` works here"
+    java = "ERROR: JAVA_HOME is set to an invalid directory: /usr/lib/jvm/java-11"
+    some = [session(d, ran("./gradlew test", java), ran("JAVA_HOME=/opt/jdk21 ./gradlew test")) for d in range(3)]
+    assert told(known(*some), "./gradlew test", java) == "`JAVA_HOME=… ./gradlew test` works here"
+
+
+def test_an_option_with_its_value_is_one_change() -> None:
+    error = 'Error from server (Forbidden): pods is forbidden: User "dev" cannot list resource "pods"'
+    pods = known(*[session(d, ran("kubectl get pods", error), ran("kubectl get pods -n shop-dev")) for d in range(3)])
+    assert told(pods, "kubectl get pods", error) == "`kubectl get pods -n shop-dev` works here"
+    socket = "psql: error: connection to server on socket failed: No such file or directory"
+    asks = [session(d, ran("psql -c 'select 1'", socket), ran("psql -h localhost -c 'select 1'")) for d in range(3)]
+    assert told(known(*asks), "psql -c 'select 1'", socket) == "`psql -h …` works here"
+
+
+def test_a_missing_wrapper_is_to_be_expected_whatever_it_starts() -> None:
+    lacks = "zsh:1: command not found: timeout"
+    some = [session(d, ran(f"timeout 60 {c}", lacks), ran(c)) for d, c in enumerate(("npm test", "go vet", "make"))]
+    assert told(known(*some), "timeout 9 go test", lacks) == "`timeout` is not found by the shells of sessions here"
+
+
+def test_an_install_that_fails_is_no_news_about_the_code() -> None:
+    lock = "npm error The `npm ci` command can only install with an existing package-lock.json"
+    some = [session(day, ran("npm ci", lock), ran("pnpm install --frozen-lockfile")) for day in range(2)]
+    assert told(known(*some), "npm ci", lock) == "Install: `pnpm install --frozen-lockfile` works here"

@@ -68,7 +68,7 @@ _SUBCOMMANDS = {
     "dart": names("analyze compile format pub:get test"),
     "bazel": names("build query run test"),
     "pre-commit": names("run"),
-    "terraform": names("fmt validate"),
+    "terraform": names("fmt init plan validate"),
     **dict.fromkeys(names("nvm fnm"), names("use")),
     "helm": names("lint template"),
     "xcodebuild": names("build test"),
@@ -145,6 +145,7 @@ _PLAIN = LazyRegex(
 _PROGRAM = LazyRegex(r"(?:/usr/local/go/bin|/opt/homebrew/bin|~/(?:\.local|\.cargo|\.bun|go)/bin)/[\w.-]+\Z", re.ASCII)
 _ADDRESS = LazyRegex(r"\w[\w+.-]*:/|@[\w.-]+:|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/|(?:\d+\.){3}\d", re.ASCII)
 _LOCAL = LazyRegex(r"https?://(?:localhost|127\.0\.0\.1)(?::\d+)?(?:/[\w./-]*)?\Z|sqlite(?:\+\w+)?:///[\w.]", re.ASCII)
+_NAMES_HOST = names("-h -H --host --hostname --server --endpoint --registry --url --base-url")
 _OUTSIDE = LazyRegex(r"/(?!/)|.*:/|(?:.*/)?\.\.(?:/|\Z)")
 _HIDDEN = LazyRegex(r"(?:.*[/=:@])?\.(?!(?:venv|github|tox|bin|husky|storybook|config|next)\b)[A-Za-z_]", re.ASCII)
 _PRODUCTION = LazyRegex(r"(?i)(?:\A|.*[^a-z])(?:prod|production|prd|live)(?:\Z|[^a-z])")
@@ -213,6 +214,10 @@ def _why_not_words(words: list[str], place: _Place) -> str | None:
     """What keeps words out, whatever the program."""
     in_a_row = 0
     for at, word in enumerate(words):
+        name, _, given = word.partition("=")
+        host = given if name in _NAMES_HOST else word if at and words[at - 1] in _NAMES_HOST else ""
+        if "." in host and not host.startswith("./"):
+            return "it names an address outside the project"
         if at == 0 and _PROGRAM.compiled.match(word):
             continue
         in_a_row = in_a_row + 1 if word.isalpha() else 0
@@ -261,7 +266,9 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
     if program in _SCRIPTS and (sub == "node" or sub in _TASKS):
         return _why_not_run(rest[at:], place)
     if sub in _RUNS.get(program, ()):
-        return _why_not_options(program, rest[:at]) or _why_not_run(_behind(rest[at + 1 :]), place)
+        # `mise x TOOL -- COMMAND`: in front of the hyphens are tools to install.
+        start = rest.index("--") if program == "mise" and "--" in rest else at
+        return _why_not_options(program, rest[:at]) or _why_not_run(_behind(rest[start + 1 :]), place)
     if program in _INTERPRETERS and (program != "bun" or sub.endswith(_SCRIPT)):
         return _why_not_interpreted(program, rest, place)
     if program in _SUBCOMMANDS or program in _SAME:

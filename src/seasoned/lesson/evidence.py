@@ -292,6 +292,9 @@ def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) 
     # A value can look like a subcommand: `cmake --preset debug`.
     if name := changed_option(wrong.words, right.words, error):
         return Way("value", name), right.text
+    if added := _added_options(wrong, right):
+        # Before the forms: without its value an option can look like a subcommand, as in `flask --app shop run`.
+        return Way("option", added), right.text
     if right.form != wrong.form:
         return Way("form", right.form), right.text
     if variables := _variables(right) - _variables(wrong):
@@ -303,8 +306,7 @@ def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) 
     known = {one.form for one, _ in _placed(failed, folder)}
     first = next((one for one in parts if one is not right and is_working(one) and one.form not in known), None)
     if first is not None and parts.index(first) < parts.index(right):
-        # A part of a command may be shown only if all of it may.
-        return _before(first) if all(admit_written("shell", one.text) for one in parts) else (Way("other"), "")
+        return _before(first)
     if _folders(failed) != _folders(later):
         return _folder_way(calls, repair, right, folder)
     return _prepared(calls, repair)
@@ -323,6 +325,23 @@ def _option_change(wrong: WrittenCommand, right: WrittenCommand, error: str) -> 
     if not named and _operands(wrong) != _operands(right):
         return ""
     return " ".join([f"+{name}" for name in added] + [f"-{name}" for name in gone])
+
+
+def _added_options(wrong: WrittenCommand, right: WrittenCommand) -> str:
+    """The options, with or without values, that are all that a command has more than another; empty if more differs."""
+    rest, added, may_be_value = list(wrong.words), list[str](), False
+    for word in right.words:
+        if rest and word == rest[0]:
+            del rest[0]
+            may_be_value = False
+        elif word.startswith("-") and word != "--":
+            added.append(f"+{word.partition('=')[0]}")
+            may_be_value = "=" not in word
+        elif may_be_value:
+            may_be_value = False
+        else:
+            return ""
+    return "" if rest else " ".join(added)
 
 
 def _operands(one: WrittenCommand) -> set[str]:

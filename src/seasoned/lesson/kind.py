@@ -116,7 +116,9 @@ def kind_of_failure(tool: str, command: str | None, error: str) -> FailureKind:
     if name in _ANY_COMMAND:
         return FailureKind("shell", "", name)
     blamed = blamed_command(command, error)
-    return FailureKind("shell", "" if blamed is None else blamed.form, said)
+    # A wrapper that is missing fails whatever it should start: `timeout 60 npm test`.
+    is_wrapper = blamed is not None and name == "missing-program" and what == blamed.text.split()[0] != blamed.program
+    return FailureKind("shell", "" if blamed is None or is_wrapper else blamed.form, said)
 
 
 def blamed_command(command: str, error: str) -> WrittenCommand | None:

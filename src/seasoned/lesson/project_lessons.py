@@ -30,6 +30,7 @@ REPLACED_BY = 3  # lineages that put another way in the place of one that failed
 NAMED_BY = 3  # lineages in which a program worked that may then be shown, though the grammar does not know it
 _MOST_TEXTS = 40
 _MOST_SESSIONS = 5
+_NEEDS_HYPHENS = frozenset(("exec", "x"))
 _FIGURES = LazyRegex(r"\d+")
 # What every agent tries first. A line about it says nothing, unless sessions here first got it wrong.
 DEFAULTS = frozenset(
@@ -150,8 +151,8 @@ class ProjectLessons:
             return
         self._purposes[use.form] = use.purpose
         if use.worked:
-            # Behind a wrapper, too: `npx nx test`, `doppler run bun verify`.
-            for word in _bare(use.form).split()[:2]:
+            # Behind a wrapper, too: `npx nx test`, `mise x hk install`.
+            for word in _bare(use.form).split()[:3]:
                 self._programs.setdefault(word, set()).add(evidence.root)
         for manner in _manners(use.text):
             how = self._manners.setdefault((_bare(use.form), manner), {}).setdefault(evidence.root, _Outcome())
@@ -471,9 +472,22 @@ class ProjectLessons:
             told = _lesson(way, text) if kind.tool == "shell" else text
             if told and self._may_show(kind.tool, told):
                 return told
-        # A form without its options may not run: `mise exec` wants `--` before the program.
-        bare = way.value if way.kind in ("form", "before") and " exec " not in way.value else ""
-        return bare if bare and self._may_show("shell", bare) else None
+        bare = self._bare_text(kind.form, way, len(cases))
+        return bare if bare and self._may_show("shell", bare.rpartition(f"={ELLIPSIS} ")[2]) else None
+
+    def _bare_text(self, form: str, way: Way, lineages: int) -> str:
+        """What a way says without the values of a day: a host, a folder of one machine. Empty if nothing."""
+        match way.kind:
+            # A form without its options may not run: `mise exec` wants `--` before the program.
+            case "form" | "before" if not _NEEDS_HYPHENS.intersection(way.value.split()):
+                return way.value
+            # The form of a program in a folder does not say what it should do.
+            case "option" if form and "/" not in form and not any(one.startswith("-") for one in way.value.split()):
+                return " ".join([form, *[f"{name.removeprefix('+')} {ELLIPSIS}" for name in way.value.split()]])
+            # A name alone sets nothing, and still sends a session looking for it.
+            case "variable" if form and lineages >= NAMED_BY:
+                return " ".join([*[f"{name}={ELLIPSIS}" for name in way.value.split()], form])
+        return ""
 
     def _known_path(self, path: str) -> Lesson | None:
         """Where a file of this name is, if sessions have found only one."""

@@ -333,7 +333,11 @@ def _argument_matches(name: str, one: dict[str, Any], other: dict[str, Any]) -> 
 
 def _retries_program(failed: CallTarget, run: ProgramRun, later: CallTarget, other: ProgramRun) -> bool:
     """Whether a program of a later command repeats one of the failed command."""
-    if not other.decides or PREVIEWS.intersection(other.options).difference(run.options):
+    # `psql -h localhost` names a host.
+    previews = PREVIEWS.intersection(other.options).difference(
+        run.options, () if other.words[-1:] == ("-h",) else ("-h",)
+    )
+    if not other.decides or previews:
         return False
     if _adds_named_option(failed, run, other) or _changes_value(failed, run, other):
         return True

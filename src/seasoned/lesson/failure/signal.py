@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from seasoned.command.parse import names
 from seasoned.command.rows import only_looks
+from seasoned.command.written import purpose_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import (
     CACHE_SIZE,
@@ -97,6 +98,8 @@ def _is_signal(target: CallTarget, line: str) -> bool:
 
 def _reports_on_code(run: ProgramRun) -> bool:
     """Whether a program checks or runs the user's code."""
+    if purpose_of(run.label) == "install":
+        return False
     if run.program in CHECK_PROGRAMS or run.label in ("make", "just", "go run", "cargo run"):
         return True
     return bool(_REPORT_WORDS.intersection(_LABEL_SEPARATORS.compiled.split(run.label)[1:]))
