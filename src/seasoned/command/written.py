@@ -18,7 +18,7 @@ Purpose = Literal["test", "one test", "check", "format", "build", "run", "instal
 
 # Wrappers about time, environment or priority: what they run has the same form with and without them.
 _MANNER = names("env nohup exec command builtin nice stdbuf timeout gtimeout time caffeinate")
-_MANNER_VALUES = names("-u -C -n -o -e -i -s -k --signal --kill-after")
+_MANNER_VALUES = names("-u -C -n -o -e -s -k --signal --kill-after")
 # Wrappers that choose where or how a program is found. They are part of the form.
 _CHOOSING = names("npx bunx pnpx uvx pipx rtk sudo corepack dotenv direnv nix-shell xvfb-run")
 _MANAGERS = names("mise rtx asdf fnm volta nvm")
@@ -171,7 +171,7 @@ def _form(words: list[str]) -> tuple[str, str]:
     for _ in range(6):
         as_called = _program_in(rest[0])
         first = as_called.rpartition("/")[2]
-        if first in _MANNER and len(rest) > 1:
+        if first in _MANNER and len(rest) > 1 and rest[1] not in ("-v", "-V"):  # `command -v` only looks
             inner = _behind(rest[1:], _MANNER_VALUES)
         elif first in _CHOOSING and len(rest) > 1:
             inner = _behind(rest[1:], names("-p --package --from --with -u"))

@@ -16,7 +16,7 @@ from seasoned.command.parse import is_assignment, names
 from seasoned.command.rows import only_looks
 from seasoned.command.tool import argument, tool_of
 from seasoned.command.written import Purpose, WrittenCommand, purpose_of, written
-from seasoned.lesson.failure.call_target import EXECUTION_ARGUMENTS, changed_option
+from seasoned.lesson.failure.call_target import EXECUTION_ARGUMENTS, added_options, changed_option
 from seasoned.lesson.failure.repair import MAX_CALLS_TO_REPAIR, PERMISSION_ARGUMENTS, CallTargets, Repair, repairs
 from seasoned.lesson.kind import (
     blamed_command,
@@ -292,9 +292,9 @@ def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) 
     # A value can look like a subcommand: `cmake --preset debug`.
     if name := changed_option(wrong.words, right.words, error):
         return Way("value", name), right.text
-    if added := _added_options(wrong, right):
+    if added := added_options(wrong.words, right.words):
         # Before the forms: without its value an option can look like a subcommand, as in `flask --app shop run`.
-        return Way("option", added), right.text
+        return Way("option", " ".join(f"+{name}" for name in added)), right.text
     if right.form != wrong.form:
         return Way("form", right.form), right.text
     if variables := _variables(right) - _variables(wrong):
@@ -325,23 +325,6 @@ def _option_change(wrong: WrittenCommand, right: WrittenCommand, error: str) -> 
     if not named and _operands(wrong) != _operands(right):
         return ""
     return " ".join([f"+{name}" for name in added] + [f"-{name}" for name in gone])
-
-
-def _added_options(wrong: WrittenCommand, right: WrittenCommand) -> str:
-    """The options, with or without values, that are all that a command has more than another; empty if more differs."""
-    rest, added, may_be_value = list(wrong.words), list[str](), False
-    for word in right.words:
-        if rest and word == rest[0]:
-            del rest[0]
-            may_be_value = False
-        elif word.startswith("-") and word != "--":
-            added.append(f"+{word.partition('=')[0]}")
-            may_be_value = "=" not in word
-        elif may_be_value:
-            may_be_value = False
-        else:
-            return ""
-    return "" if rest else " ".join(added)
 
 
 def _operands(one: WrittenCommand) -> set[str]:

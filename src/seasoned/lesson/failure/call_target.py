@@ -62,6 +62,7 @@ _REMOTE_PROGRAMS = names("gh curl wget http glab hub aws gcloud az kubectl")
 FILTER_PROGRAMS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
 # Programs whose operands are scripts and numbers rather than names.
 _SCRIPT_OPERANDS = names("sed awk head tail cut wc tr")
+_EVERYTHING = frozenset((".", "./...", "...", "./"))
 _SELECTION_OPTIONS = names("-run -k -t -m --grep --filter --testNamePattern --tests -p")
 # Options that show what a call would do, or how it is made: it has not done its work then.
 PREVIEWS = names("--help -h --version --dry-run --dryrun --what-if")
@@ -334,40 +335,41 @@ def _argument_matches(name: str, one: dict[str, Any], other: dict[str, Any]) -> 
 def _retries_program(failed: CallTarget, run: ProgramRun, later: CallTarget, other: ProgramRun) -> bool:
     """Whether a program of a later command repeats one of the failed command."""
     # `psql -h localhost` names a host.
-    previews = PREVIEWS.intersection(other.options).difference(
-        run.options, () if other.words[-1:] == ("-h",) else ("-h",)
-    )
-    if not other.decides or previews:
+    asks = PREVIEWS if other.words[-1:] == ("-h",) else PREVIEWS - {"-h"}
+    if not other.decides or asks.intersection(other.options).difference(run.options):
         return False
-    if _adds_named_option(failed, run, other) or _changes_value(failed, run, other):
-        return True
-    if run.label != other.label:
-        return differs_by_wrapper(run, other) or _replaces_missing(failed, run, other)
+    if run.program != other.program:
+        is_same = run.words == other.words and similarity_ratio(run.program, other.program) >= 0.5
+        return is_same or differs_by_wrapper(run, other)
     if run.is_inline or other.is_inline:
         return run.is_inline == other.is_inline and word_overlap(failed.text, later.text) >= 0.6
-    if set(run.operands) == set(other.operands) and run.selects == other.selects:
-        return bool(run.operands or run.is_check or run.options == other.options or " " in run.label)
+    if changed_option(run.words, other.words, failed.error_text) or added_options(run.words, other.words):
+        return _SELECTION_OPTIONS.isdisjoint(set(other.options).difference(run.options))
+    if run.label != other.label:
+        return similarity_ratio(run.label, other.label) >= 0.7 and cause_in(failed.error_text) == "unknown command"
     if run.is_check:
-        return _covers(run, other)
-    if run.program == "git" and run.label.split()[-1] in _REPOSITORY_WIDE:
-        return True
-    return any(_same_operand(run, a, b) for a in run.operands for b in other.operands)
+        # Passing a narrower check is no repair.
+        return set(other.operands) <= {*run.operands, *_EVERYTHING} and set(other.selects) <= set(run.selects)
+    mine, theirs = set(run.words), set(other.words)
+    is_wide = run.program == "git" and run.label.split()[-1] in _REPOSITORY_WIDE
+    return is_wide or 2 * len(mine & theirs) >= len(mine | theirs)
 
 
-def _adds_named_option(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether it is the same call plus an option that the error names: `deploy api`, then `deploy api --stage prod`."""
-    # Compared word by word: the new option's value is among the operands, and may even change the label.
-    if run.program != other.program or not set(run.words) <= set(other.words):
-        return False
-    named = set(_OPTION.compiled.findall(failed.error_text))
-    return any(option in named for option in other.options if option not in run.options)
-
-
-def _changes_value(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether it is the same call with another value for one option: `deploy api --stage dev`, then `--stage test`."""
-    if run.program != other.program or not _SELECTION_OPTIONS.isdisjoint(other.options):
-        return False
-    return bool(changed_option(run.words, other.words, failed.error_text))
+def added_options(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    """The options, with or without values, that are all that a command has more than another; none if more differs."""
+    rest, added, may_be_value = list(before), list[str](), False
+    for word in after:
+        if rest and word == rest[0]:
+            del rest[0]
+            may_be_value = False
+        elif word.startswith("-") and word != "--":
+            added.append(word.partition("=")[0])
+            may_be_value = "=" not in word
+        elif may_be_value:
+            may_be_value = False
+        else:
+            return ()
+    return () if rest else tuple(added)
 
 
 def changed_option(before: Sequence[str], after: Sequence[str], error: str) -> str:
@@ -400,43 +402,3 @@ def differs_by_wrapper(run: ProgramRun, other: ProgramRun) -> bool:
     longer, shorter = sorted(((run.program, *run.words), (other.program, *other.words)), key=len, reverse=True)
     extra = len(longer) - len(shorter)
     return 0 < extra <= 4 and len(shorter) > 1 and longer[extra:] == shorter
-
-
-def _replaces_missing(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether a similar program or subcommand replaces one that does not exist: `python3` for `python`."""
-    # Compare words first: few pairs are equal, and looking for the cause is slow.
-    if run.words == other.words and cause_in(failed.error_text) == "missing program":
-        return similarity_ratio(run.program, other.program) >= 0.5
-    if run.program == other.program and cause_in(failed.error_text) == "unknown command":
-        return similarity_ratio(run.label, other.label) >= 0.7
-    return False
-
-
-def _covers(run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether a check covers at least what the failed one did: passing a narrower check is not a repair."""
-    if other.selects and not _selects_all(run.selects, other.selects):
-        return False
-    wide = {".", "./...", "...", "./"}
-    if not other.operands or wide.intersection(other.operands):
-        return True
-    theirs = [_plain(word).removesuffix("/...") for word in other.operands]
-    return bool(run.operands) and all(
-        any(_within(_plain(word).removesuffix("/..."), place) for place in theirs) for word in run.operands
-    )
-
-
-def _selects_all(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
-    mine, theirs = ([part for word in words for part in word.split("|")] for words in (before, after))
-    return bool(mine) and all(any(part in whole for part in theirs) for whole in mine)
-
-
-def _within(path: str, place: str) -> bool:
-    return path == place or path.startswith((place + "/", place + "::")) or _same_name(path, place)
-
-
-def _same_operand(run: ProgramRun, one: str, other: str) -> bool:
-    """Whether two operands mean the same: the same word, or a file of the same name elsewhere."""
-    if len(one) < 3 or one.isdigit() or (run.program in _SCRIPT_OPERANDS and "/" not in one):
-        return False
-    is_file = "/" in one and run.program not in _REMOTE_PROGRAMS and run.program not in _SEARCH_PROGRAMS
-    return one == other or (is_file and _same_name(_plain(one), _plain(other)))
