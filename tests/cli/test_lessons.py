@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,15 @@ def test_a_line_is_dropped_and_comes_back() -> None:
     assert "you dropped it" in said and "- Test: `make test` (10 sessions)" in said
     seasoned("lessons", "--project", SHOP, "--undo", "make lint")
     assert "make lint" in answer("lessons", "--project", SHOP)["text"]
+
+
+def test_lessons_are_rebuilt_from_the_stored_calls(scanned: Config) -> None:
+    before = answer("lessons", "--project", SHOP)
+    with sqlite3.connect(scanned.home / "seasoned.db") as store:
+        store.execute("DELETE FROM lesson")
+        store.execute("DELETE FROM evidence")
+    assert answer("lessons", "--project", SHOP)["lessons"] == []
+    assert answer("lessons", "--project", SHOP, "--rebuild") == before
 
 
 def test_what_is_silent_is_listed_with_the_reason(samples: Path) -> None:

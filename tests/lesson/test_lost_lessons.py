@@ -216,3 +216,9 @@ def test_an_install_that_fails_is_no_news_about_the_code() -> None:
     lock = "npm error The `npm ci` command can only install with an existing package-lock.json"
     some = [session(day, ran("npm ci", lock), ran("pnpm install --frozen-lockfile")) for day in range(2)]
     assert told(known(*some), "npm ci", lock) == "Install: `pnpm install --frozen-lockfile` works here"
+
+
+def test_a_port_in_use_is_to_be_expected() -> None:
+    taken = "Error: listen EADDRINUSE: address already in use :::3000"
+    some = [session(day, ran("npm run dev", taken)) for day in range(3)]
+    assert told(known(*some), "npm run dev", taken) == "`npm run dev` finds its port in use here"

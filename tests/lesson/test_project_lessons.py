@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from seasoned.lesson.evidence import evidence_of
 from seasoned.lesson.kind import kind_of_failure
-from seasoned.lesson.lesson import hint_text, sheet_text
+from seasoned.lesson.lesson import Lesson, fitting, hint_text, sheet_text
 from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.outcome.track import JudgedCall, Track
+from seasoned.text import count_tokens
 from tests.lesson.sessions import made, ran, session
 
 UNKNOWN = "error: unrecognized subcommand 'run'"
@@ -329,3 +330,16 @@ def test_code_that_a_shell_is_given_teaches_nothing() -> None:
     failed = made("exec", {"input": "await tools.run({id: 94625})"}, "no such session")
     one = session(0, failed, made("exec", {"input": "await tools.run({id: 94626})"}))
     assert known(one).after(kind_of_failure("exec", None, "no such session")) is None
+
+
+def test_a_sheet_is_short_and_keeps_what_most_sessions_did() -> None:
+    parts = " ".join(f"part-{n}" for n in range(20))
+    lines = [
+        Lesson("command", f"just {name}", f"just {name} {parts}", name, lineages=count)
+        for name, count in {"install": 9, "build": 2, "check": 8, "test": 7}.items()
+    ]
+    kept = fitting(lines)
+    assert 0 < len(kept) < len(lines)
+    assert count_tokens(sheet_text(kept)) <= 200
+    assert "build" not in {line.purpose for line in kept}
+    assert fitting(lines[:1]) == tuple(lines[:1])

@@ -46,6 +46,7 @@ from seasoned.connect.plan import ConnectPlan, preview
 from seasoned.errors import NotFound, UsageError
 from seasoned.lesson.advice import MOST, Advice
 from seasoned.lesson.replay import FEWEST_KNOWN, Backtest, Figures, Replayed
+from seasoned.lesson.storage import learn_again
 from seasoned.project import name_of
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.stats.interval import Estimate
@@ -63,11 +64,13 @@ project_option = click.option("--project", metavar="P", help="A project: its nam
 @click.option("--drop", metavar="COMMAND", help="Never show this command or rule.")
 @click.option("--undo", metavar="COMMAND", help="Forget what was decided about it.")
 @click.option("--all", "is_whole", is_flag=True, help="List silent lessons too, with the reason.")
+@click.option("--rebuild", is_flag=True, help="Learn all sessions again first.")
 @click.option("--evidence", is_flag=True, help="Show the sessions behind each lesson.")
 @json_option
 def lessons(
     project: str | None,
     is_whole: bool,
+    rebuild: bool,
     evidence: bool,
     as_json: bool,
     **choices: str | None,
@@ -87,6 +90,8 @@ def lessons(
         raise UsageError("Use one of --pin, --accept, --drop and --undo at a time.")
     config = load()
     with own_store(config) as store:
+        if rebuild:
+            learn_again(store)
         key, folder = _project(store, project)
         for choice, text in given:
             redactor = Secrecy(load_key(config.home), config.redact).redactor()

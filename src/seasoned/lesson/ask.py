@@ -23,6 +23,7 @@ from seasoned.lesson.lesson import (
     StoredPath,
     Way,
     find,
+    fitting,
     hint_text,
     lessons_about,
     line_text,
@@ -74,8 +75,9 @@ class LessonLookup(msgspec.Struct, frozen=True):
 
     def sheet(self) -> tuple[str, tuple[Lesson, ...]]:
         """The sheet and its lines; empty if nothing is known or nothing passes the checks."""
-        kept = self._lines()
-        return sheet_text(kept, self.rules()), kept
+        rules = self.rules()
+        kept = fitting(self._lines(), rules)
+        return sheet_text(kept, rules), kept
 
     def rules(self) -> tuple[str, ...]:
         """What the user said in earlier sessions and the project's instruction files do not say."""

@@ -14,7 +14,7 @@ from seasoned.command.written import WrittenCommand, is_interpreter, written
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.cause import cause_in, subject_of_error
 from seasoned.lesson.failure.signature import line_of_text, signature_of_line
-from seasoned.lesson.lesson import FailureKind
+from seasoned.lesson.lesson import EXPECTED, FailureKind
 from seasoned.project import is_path, relative_inside
 
 # Commands that prepare or show something, and are not typical of a project.
@@ -38,10 +38,7 @@ _PLAIN = LazyRegex(r"-{0,2}[A-Za-z][A-Za-z0-9.+-]{0,24}\Z")
 # Errors that any command can make: what they say does not depend on the command.
 _ANY_COMMAND = names("quoting equals here-document")
 # Causes that say enough by themselves, with what the error names.
-_NAMED = names(
-    "missing-program unknown-option unknown-command module dependencies version library environment folder service"
-    " network access login permission"
-)
+_NAMED = names("module dependencies folder") | EXPECTED.keys()
 
 
 def is_working(one: WrittenCommand) -> bool:

@@ -14,7 +14,7 @@ import msgspec
 from seasoned.command.written import Purpose
 from seasoned.digest import short_digest
 from seasoned.store import Store
-from seasoned.text import plural
+from seasoned.text import count_tokens, plural
 
 # `expect`: nothing repaired it so far, and what to expect is worth knowing.
 WayKind = Literal[
@@ -115,6 +115,7 @@ def lessons_about(store: Store, project: str, topic: str) -> list[Lesson]:
     return [msgspec.json.decode(row["content"], type=Lesson) for row in rows]
 
 
+_SHEET_TOKENS = 200
 PURPOSES: dict[str, str] = {
     "install": "Install",
     "build": "Build",
@@ -125,6 +126,14 @@ PURPOSES: dict[str, str] = {
     "run": "Run",
     "commit": "Commit",
 }
+
+
+def fitting(lines: Sequence[Lesson], rules: Sequence[str] = ()) -> tuple[Lesson, ...]:
+    """The lines that fit on a sheet with these rules: what fewest sessions did goes first."""
+    kept = list(lines)
+    while kept and count_tokens(sheet_text(kept, rules)) > _SHEET_TOKENS:
+        kept.remove(min(kept, key=lambda line: line.lineages))
+    return tuple(kept)
 
 
 def sheet_text(lines: Sequence[Lesson], rules: Sequence[str] = ()) -> str:
@@ -169,7 +178,7 @@ def hint_text(hint: Lesson) -> str:
 
 
 # What to expect where the same failed in several sessions and none found a way. Only names leave an error.
-_EXPECT = {
+EXPECTED = {
     "missing-program": "`{what}` is not found by the shells of sessions here",
     "unknown-option": "{form} has no option `{what}` here",
     "unknown-command": "{form} does not know `{what}` here",
@@ -181,6 +190,7 @@ _EXPECT = {
     "access": "{form} does not reach the remote repository from here",
     "login": "{form} needs a login that sessions here do not have",
     "permission": "{form} is refused by the sandbox here",
+    "port": "{form} finds its port in use here",
     "quoting": "The shell here wants arguments with `*`, `?` or `[` in quotes",
 }
 
@@ -188,7 +198,7 @@ _EXPECT = {
 def expectation(kind: FailureKind) -> str:
     """What to expect of calls that fail so; empty if that cannot be said in fixed words."""
     cause, _, what = kind.error.partition(":")
-    said = _EXPECT.get(cause, "")
+    said = EXPECTED.get(cause, "")
     if not said or ("{what}" in said and not what):
         return ""
     return said.format(form=f"`{_code(kind.form)}`" if kind.form else "This command", what=_code(what))

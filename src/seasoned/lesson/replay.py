@@ -20,7 +20,7 @@ from seasoned.command.written import Purpose, written
 from seasoned.lesson.ask import MOST_ITEMS, purposes_in
 from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence, evidence_of
 from seasoned.lesson.kind import is_working
-from seasoned.lesson.lesson import PURPOSES, Lesson, hint_text, line_text, sheet_text
+from seasoned.lesson.lesson import PURPOSES, Lesson, fitting, hint_text, line_text, sheet_text
 from seasoned.lesson.one_off import ELLIPSIS
 from seasoned.lesson.project_lessons import ProjectLessons, is_default
 from seasoned.outcome.track import Track
@@ -262,7 +262,7 @@ class _History:
 def _replayed(one: ReplayConversation, history: _History, seed: int) -> Replayed:
     known = history.lessons
     # A line that is only shown where the checkout says the same is left out: there is no checkout here.
-    sheet = [line for line in known.sheet() if not line.needs_tree]
+    sheet = fitting([line for line in known.sheet() if not line.needs_tree])
     shown = {line.purpose for line in sheet}
     items = [
         line

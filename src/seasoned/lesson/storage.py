@@ -32,6 +32,13 @@ _decode_evidence = msgspec.json.Decoder(SessionEvidence).decode
 _encode = msgspec.json.Encoder().encode
 
 
+def learn_again(store: Store) -> None:
+    """Read all sessions again, and put all lessons together from their stored calls."""
+    with store.write():
+        follow_rules(store)
+    refresh(store)
+
+
 def refresh(store: Store, *, within_seconds: float | None = None) -> bool:
     """Take in the sessions that changed since the last time; returns whether nothing is left to do."""
     ends = float("inf") if within_seconds is None else time.monotonic() + within_seconds

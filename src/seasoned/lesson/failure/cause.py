@@ -137,6 +137,9 @@ CAUSES = (
         of_any_program=True,
     ),
     _cause(
+        "port", r"EADDRINUSE|address already in use|port \d+ is (?:already )?(?:in use|allocated)", of_any_program=True
+    ),
+    _cause(
         "network",
         r"could not resolve host|\bENOTFOUND\b|error connecting|network (?:is|did|error)|\bECONN",
     ),
