@@ -348,7 +348,7 @@ def _retries_program(failed: CallTarget, run: ProgramRun, later: CallTarget, oth
     if run.label != other.label:
         return similarity_ratio(run.label, other.label) >= 0.7 and cause_in(failed.error_text) == "unknown command"
     if run.is_check:
-        # Passing a narrower check is no repair.
+        # A narrower check that passes repairs nothing.
         return set(other.operands) <= {*run.operands, *_EVERYTHING} and set(other.selects) <= set(run.selects)
     mine, theirs = set(run.words), set(other.words)
     is_wide = run.program == "git" and run.label.split()[-1] in _REPOSITORY_WIDE
