@@ -69,7 +69,7 @@ def test_what_is_silent_is_listed_with_the_reason(samples: Path) -> None:
     assert "4 more lessons of this kind are silent; --all says why." in short and "git commit" not in short
     whole = seasoned("lessons", "--project", "/home/mira/waypost", "--all", "--evidence").stdout
     assert "every agent tries it first" in whole
-    assert "only 4 of the newest 8 sessions that did this ran it" in whole
+    assert "only 1 of the newest 8 sessions that did this ran it" in whole
     assert "      claude-code:5e463e44-dd68-49d2-9412-13b73dc60395\n" in whole
 
 

@@ -161,8 +161,8 @@ def _is(some: Sequence[object]) -> str:
 
 def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
     what = one.said or f"{one.form}: {one.error}"
-    stands = f"{one.lineages} of {one.among}" if one.lineages else str(one.among)
-    notes = [f"id {one.id}" if one.kind == "rule" else "", f"{stands} sessions" if one.among else ""]
+    stands = f"{one.lineages} of {plural(one.among, 'session')}" if one.lineages else plural(one.among, "session")
+    notes = [f"id {one.id}" if one.kind == "rule" else "", stands if one.among else ""]
     notes += ["" if one.state in ("shown", "silent") else one.state, one.reason]
     notes += [", ".join(one.where)]
     click.echo(f"  {printable(what)}")

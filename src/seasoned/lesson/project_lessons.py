@@ -22,7 +22,7 @@ from seasoned.text import plural
 
 # Chosen on seven projects; docs/design/lesson.md has the figures for other values and for three projects kept aside.
 WINDOW = 8  # the newest lineages that did something say how it is done
-SHARE = 0.6  # of them, at least this share must have done it in this way
+SHARE = 0.5  # of them, at least this share must have done it in this way
 FEWEST = 2  # lineages behind anything that is said unasked
 RETIRED_BY = 2  # lineages in which something failed since it last worked silence it
 EXPECTED_BY = 3  # lineages in which the same failed and nothing helped say that it will fail again
@@ -230,9 +230,11 @@ class ProjectLessons:
         replaced = {form for form in retired if len(forms[form]) >= FEWEST}
         # What no longer works says nothing about how it is done now.
         by_lineage: dict[str, set[str]] = {}
-        for form, worked in forms.items():
-            for root in worked if form not in retired else ():
-                by_lineage.setdefault(root, set()).add(form)
+        for form in forms.keys() - retired:
+            for root, one in self._forms[form].items():
+                # A check that found fault with the code shows as well how it is run here.
+                if one.worked_at is not None or one.reported_at is not None:
+                    by_lineage.setdefault(root, set()).add(form)
         newest = sorted(by_lineage, key=lambda root: (-self._ends[root], root))
         used = Counter(form for root in newest[:WINDOW] for form in sorted(by_lineage[root]))
         latest = [by_lineage[root] for root in newest[:REPLACED_BY]]
