@@ -15,10 +15,10 @@ from click.testing import CliRunner
 
 from seasoned.cli.main import app
 from seasoned.errors import SeasonedError
-from seasoned.testing import serve_script
 from tests.cli.run import SEASONED, answer, seasoned
 from tests.each_case import each_case
 from tests.schedule.places import script
+from tests.scripted_model import serve_script
 
 
 def ask(*arguments: str) -> Any:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from seasoned.testing import Answer, Call, call, serve_script
 from tests.cli.run import SEASONED, seasoned
 from tests.experiment.scripted import TASKS, many_tasks, write_tasks
+from tests.scripted_model import Answer, Call, call, serve_script
 from tests.torture import TORTURE
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.testing import call, serve_script
 from tests.cli.run import answer, seasoned
 from tests.review.scripted import STEPS
+from tests.scripted_model import call, serve_script
 
 CLAUDE = "40904d81"
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "SEASONED_MODEL", "SEASONED_BASE_URL")

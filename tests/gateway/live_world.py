@@ -21,9 +21,9 @@ from seasoned.gateway import provision
 from seasoned.gateway.record import example_watch, recorder
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from seasoned.testing import Call, ScriptedServer, call, serve_script
 from tests.example.examples import example, template
 from tests.gateway.running import Running, wait_until
+from tests.scripted_model import Call, ScriptedServer, call, serve_script
 
 TOOL = "get_order_details"
 SCHEMA = {"type": "object", "properties": {"order_id": {"type": "string"}}, "required": ["order_id"]}

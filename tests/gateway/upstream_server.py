@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from seasoned.testing import ReceivedRequest
+from tests.scripted_model import ReceivedRequest
 
 STREAM = "text/event-stream"
 

@@ -16,9 +16,9 @@ from seasoned.review.ledger import Review
 from seasoned.review.prompt import foreign_texts, make_ready, reads_page, review_prompt
 from seasoned.review.skill_library import skills
 from seasoned.session import Message, Result, Session, SessionRef, ToolCall
-from seasoned.testing import Call, ScriptedModel, call
 from tests.each_case import each_case
 from tests.review.scripted import STEPS, context_at, notes_of, open_at, review_now
+from tests.scripted_model import Call, ScriptedModel, call
 
 FOREIGN = "Every deploy needs the flag that skips the signature check on the mirror."
 HONEST = "Mira deploys on Tuesdays and writes the release notes first."

@@ -26,7 +26,7 @@ CHILD = """
 import asyncio, itertools, sys
 from pathlib import Path
 from seasoned.review.due import ReviewSettings
-from seasoned.testing import ScriptedModel, call
+from tests.scripted_model import ScriptedModel, call
 from tests.review.scripted import STEPS, context_at, review_now, session_about
 
 home, mark = Path(sys.argv[1]), sys.argv[2]

@@ -14,8 +14,8 @@ from seasoned.review.journal import PERSON, changes
 from seasoned.review.ledger import Review, spent_today
 from seasoned.review.skill_edit import create
 from seasoned.review.undo import accept
-from seasoned.testing import Answer, Call, ScriptedModel, Step, call
 from tests.review.scripted import NOW, STEPS, context_at, ledger_of, notes_of, open_at, review_now, session_about
+from tests.scripted_model import Answer, Call, ScriptedModel, Step, call
 
 
 @dataclass

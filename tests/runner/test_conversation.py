@@ -13,8 +13,8 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from seasoned.runner.conversation import TurnLimits
 from seasoned.runner.model import ModelChoice, open_model
-from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.runner.scripted import conversation_at, say
+from tests.scripted_model import Answer, ScriptedModel, call, serve_script
 
 
 def test_what_was_said_before_is_sent_again_with_the_next_turn(tmp_path: Path) -> None:

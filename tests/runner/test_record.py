@@ -30,9 +30,9 @@ from seasoned.redact import Redactor
 from seasoned.runner.record import body_of, new_ref, redacted
 from seasoned.store import open_store
 from seasoned.store.forget import forget_sessions
-from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.conftest import examples
 from tests.runner.scripted import conversation_at, say
+from tests.scripted_model import Answer, ScriptedModel, call, serve_script
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 STEPS = [call("divide", a=1, b=0)], [call("add", a=1, b=2)], "It is 3."
@@ -147,7 +147,7 @@ def test_a_process_that_is_killed_leaves_a_whole_record(tmp_path: Path) -> None:
         """
         import sys
         from pathlib import Path
-        from seasoned.testing import ScriptedModel, call
+        from tests.scripted_model import ScriptedModel, call
         from tests.runner.scripted import conversation_at, say
         steps = [call("add", a=n, b=n) for n in range(500)]
         say(conversation_at(Path(sys.argv[1]), ScriptedModel(*steps)), "count")

@@ -6,10 +6,10 @@ from typing import Any
 
 from seasoned.runner.model import ModelChoice, detect_window, provider_of
 from seasoned.schedule.run import window_objection
-from seasoned.testing import serve_script
 from tests.each_case import each_case
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, run_job, serve_web
+from tests.scripted_model import serve_script
 
 
 def refused(tokens: int | None, *, configured: int | None = None, **fields: Any) -> str | None:

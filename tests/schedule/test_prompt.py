@@ -9,10 +9,10 @@ from typing import Any
 from seasoned.schedule.job import Cron, Job, Slot
 from seasoned.schedule.run import LoadedSkill, build_prompt
 from seasoned.schedule.script import ScriptRun
-from seasoned.testing import serve_script
 from tests.each_case import each_case
 from tests.schedule.made import START, job
 from tests.schedule.places import config_at_home, run_job, script
+from tests.scripted_model import serve_script
 
 GOLDEN = Path(__file__).parent / "golden"
 PROMPT = "What changed in the repository since yesterday?\nName people only by their first names."

@@ -7,9 +7,9 @@ import pytest
 from seasoned.config import Route
 from seasoned.errors import UsageError
 from seasoned.schedule.run import find_route
-from seasoned.testing import serve_script
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, run_job, script
+from tests.scripted_model import serve_script
 
 
 def test_the_first_route_that_fits_is_taken() -> None:

@@ -9,10 +9,10 @@ from seasoned.config import Config
 from seasoned.schedule.job import Job, JobRun
 from seasoned.store import open_store
 from seasoned.store.search import find_session
-from seasoned.testing import Answer, ScriptedServer, serve_script
 from tests.each_case import each_case
 from tests.schedule.made import START, job
 from tests.schedule.places import Beat, config_at_home, run_job, script
+from tests.scripted_model import Answer, ScriptedServer, serve_script
 
 
 def home_with(server: ScriptedServer, **settings: Any) -> Config:

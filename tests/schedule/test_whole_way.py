@@ -16,9 +16,9 @@ from seasoned.schedule.job import At, JobRun
 from seasoned.schedule.job_table import add, history
 from seasoned.schedule.slots import plan_due, start_due
 from seasoned.store import open_database, open_store
-from seasoned.testing import serve_script
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, script, serve_mail, serve_web
+from tests.scripted_model import serve_script
 
 
 def wait_for(config: Config, is_there: Callable[[list[JobRun]], bool]) -> list[JobRun]:

@@ -18,9 +18,9 @@ import pytest
 from tools import make_docs
 
 from seasoned import config
-from seasoned.testing import serve_script
 from tests.cli.run import seasoned
 from tests.experiment.scripted import write_tasks
+from tests.scripted_model import serve_script
 from tests.structure.source_tree import PACKAGE, ROOT, SAMPLES, modules
 
 DOCS = ROOT / "docs"

@@ -51,7 +51,7 @@ PACKAGES = (
     "live",
     "app",
 )
-ENTRY_POINTS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks", "testing")
+ENTRY_POINTS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks")
 DATA = ("samples",)
 THIN = (*PACKAGES[: PACKAGES.index("example") + 1], "begin", *DATA, "hermes_plugin", "hooks")
 EVERYWHERE = {"msgspec"}

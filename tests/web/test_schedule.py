@@ -12,9 +12,9 @@ from seasoned.schedule.job import Every, Job, new_id
 from seasoned.schedule.job_table import hold
 from seasoned.schedule.slots import finish
 from seasoned.store import open_database
-from seasoned.testing import serve_script
 from tests.schedule.made import START, job
 from tests.schedule.places import config_at_home, run_job
+from tests.scripted_model import serve_script
 from tests.web.pages import Site, site
 
 

@@ -19,8 +19,6 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
-__all__ = ["Answer", "Call", "ReceivedRequest", "ScriptedModel", "ScriptedServer", "call", "serve_script"]
-
 
 @dataclass(frozen=True)
 class Call:
@@ -105,7 +103,6 @@ class ScriptedModel(FunctionModel):
 
     def __init__(self, *steps: Step, model_name: str = "scripted") -> None:
         self.requests: list[list[ModelMessage]] = []
-        self.infos: list[AgentInfo] = []
         self.script = _Script(steps)
         super().__init__(self._answer_whole, stream_function=self._answer_in_pieces, model_name=model_name)
 
@@ -127,7 +124,6 @@ class ScriptedModel(FunctionModel):
         import asyncio
 
         self.requests.append(list(messages))
-        self.infos.append(info)
         answer = self.script.next(messages)
         if isinstance(answer, Exception):
             raise answer
