@@ -6,76 +6,38 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 
 import msgspec
 
 from seasoned.errors import SeasonedError
-from seasoned.history.discover import DATABASES, SUFFIXES, candidates
+from seasoned.history.discover import DATABASES, candidates
 from seasoned.project import name_of, project_of
 from seasoned.scan.file_reader import FileReader
 from seasoned.scan.intent import opening_words
 from seasoned.scan.rows import CallRow, FileJob, SessionRows
 from seasoned.session import Session
 
-# Notices within this time come together: an agent writes several lines for one step.
-_GATHER_MS = 200
-_LOOK_MS = 400
+_LOOK_SECONDS = 0.4
 # Looking at every file takes at most this share of the time.
 _SHARE_OF_TIME = 0.05
-_LOGS = tuple(f"{suffix}-wal" for suffix in DATABASES)
 _Seen = dict[str, tuple[int, int]]
 
 
-def changed_files(paths: Sequence[Path], stop: Event, *, since: float, polls: bool = False) -> Iterator[list[str]]:
+def changed_files(paths: Sequence[Path], stop: Event, *, since: float) -> Iterator[list[str]]:
     """Yield the files that changed since a time, the latest first; then those that changed since the last yield.
 
-    It yields at least every half second, often an empty list, until `stop` is set.
+    It yields at least every half second, often an empty list, until `stop` is set; with very many files less often.
     """
-    folders = [path for path in paths if path.is_dir()]
-    # A database is one file with its log next to it; its folder may hold much else.
-    files = [path for path in paths if not path.is_dir()]
-    if polls or not folders or find_spec("watchfiles") is None:
-        yield from _poll(paths, stop, since)
-        return
-    from watchfiles import watch
-
-    seen: _Seen | None = None
-    try:
-        for found in watch(
-            *folders,
-            stop_event=stop,
-            debounce=_GATHER_MS,
-            step=50,
-            rust_timeout=_GATHER_MS,
-            yield_on_timeout=True,
-            watch_filter=lambda _, path: path.endswith((*SUFFIXES, *_LOGS)),
-            ignore_permission_denied=True,
-            raise_interrupt=False,
-        ):
-            changed = [_without_log(path) for _, path in found]
-            # Every file is checked once after the notices have begun, so that no write is missed.
-            everything = _state(paths) if seen is None else {}
-            now = _state(files)
-            changed = _recent(everything, since) + changed + _changed(now if seen is None else seen, now)
-            yield list(dict.fromkeys(changed))
-            seen = now
-    except OSError:
-        # There are more folders than the system can watch.
-        yield from _poll(paths, stop, since)
-
-
-def _poll(paths: Sequence[Path], stop: Event, since: float) -> Iterator[list[str]]:
     seen = _state(paths)
     yield _recent(seen, since)
-    wait = _LOOK_MS / 1000
+    wait = _LOOK_SECONDS
     while not stop.wait(wait):
         begun = time.monotonic()
         now = _state(paths)
-        wait = max(_LOOK_MS / 1000, (time.monotonic() - begun) / _SHARE_OF_TIME)
-        yield _changed(seen, now)
+        wait = max(_LOOK_SECONDS, (time.monotonic() - begun) / _SHARE_OF_TIME)
+        yield [path for path, state in now.items() if seen.get(path) != state]
         seen = now
 
 
@@ -92,14 +54,6 @@ def _state(paths: Sequence[Path]) -> _Seen:
 
     present = [path for path in paths if path.exists()]
     return {one.path: (one.size, one.mtime_ns) for one in candidates(present, named=False, pass_over=pass_over)}
-
-
-def _changed(before: _Seen, now: _Seen) -> list[str]:
-    return [path for path, state in now.items() if before.get(path) != state]
-
-
-def _without_log(path: str) -> str:
-    return os.fspath(path).removesuffix("-wal")
 
 
 # A session that has been silent for longer is not running, or waits for a person who has left.
@@ -205,10 +159,10 @@ class RunningSessions:
         self._jobs: dict[str, FileJob] = {}
         self._sessions: dict[str, RunningSession] = {}
 
-    def follow(self, stop: Event, *, polls: bool = False) -> Iterator[list[LiveNews]]:
+    def follow(self, stop: Event) -> Iterator[list[LiveNews]]:
         """First the sessions that are running now; then what happens, often nothing, until `stop` is set."""
         most: int | None = _MOST_FILES
-        for changed in changed_files(self._paths, stop, since=self._clock() - RUNNING_SECONDS, polls=polls):
+        for changed in changed_files(self._paths, stop, since=self._clock() - RUNNING_SECONDS):
             yield self.take(changed[:most])
             most = None
 

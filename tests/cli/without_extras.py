@@ -18,7 +18,7 @@ import click
 SAMPLES, *ALLOWED = sys.argv[1:] if __name__ == "__main__" else [""]
 EXTRAS = """
     numpy scipy jinja2 bm25s yaml pydantic_ai pydantic xllamacpp fastapi starlette genai_prices uvicorn
-    httptools uvloop httpx2 httpx argon2 cryptography prometheus_client watchfiles cronsim mcp psycopg pyarrow fsspec
+    httptools uvloop httpx2 httpx argon2 cryptography prometheus_client cronsim mcp psycopg pyarrow fsspec
     distributed dask duckdb rfc8785 openai anthropic
 """
 BLOCKED = set(EXTRAS.split()) - set(ALLOWED)

@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 from threading import Event, Thread
 
-import pytest
-
 from seasoned.live import LiveNews, LiveReader, RunningSessions, changed_files, streak_of
 from seasoned.redact.redactor import Redactor
 from tests.history.claude_lines import SESSION, ClaudeFile
@@ -22,7 +20,7 @@ def _sessions(folder: Path) -> RunningSessions:
 
 def look(live: RunningSessions) -> list[LiveNews]:
     """The first look at what is running."""
-    return next(live.follow(Event(), polls=True))
+    return next(live.follow(Event()))
 
 
 def _calls(found: list[LiveNews]) -> list[tuple[int, str, bool]]:
@@ -75,10 +73,7 @@ def test_long_sessions_keep_their_figures_and_little_memory(tmp_path: Path) -> N
     assert (session.call_count, session.count("failed"), len(session.calls)) == (900, 300, 200)
 
 
-@pytest.mark.parametrize("polls", [False, True])
-def test_a_change_is_noticed_by_notices_and_by_looking(tmp_path: Path, polls: bool) -> None:
-    if not polls:
-        pytest.importorskip("watchfiles", reason="watchfiles is not installed: only looking is tested")
+def test_a_change_is_noticed_within_a_second(tmp_path: Path) -> None:
     path = tmp_path / "a" / "s.jsonl"
     path.parent.mkdir()
     path.write_text("{}\n")
@@ -87,7 +82,7 @@ def test_a_change_is_noticed_by_notices_and_by_looking(tmp_path: Path, polls: bo
     begun = Event()
 
     def follow() -> None:
-        for found in changed_files([tmp_path], stop, since=time.time() + 3600, polls=polls):
+        for found in changed_files([tmp_path], stop, since=time.time() + 3600):
             begun.set()
             seen.append(found)
 
@@ -106,4 +101,4 @@ def test_a_change_is_noticed_by_notices_and_by_looking(tmp_path: Path, polls: bo
         thread.join(30)
     assert not thread.is_alive()
     assert set().union(*seen) == {str(path)}
-    assert next(changed_files([tmp_path], Event(), since=0, polls=polls)) == [str(path)], "those of before come first"
+    assert next(changed_files([tmp_path], Event(), since=0)) == [str(path)], "those of before come first"

@@ -16,7 +16,7 @@ SCHEDULE = ("cronsim", "pydantic_ai")
 # The extra that brings a library, for a command that finds out only when it imports it.
 _EXTRA_OF = {
     "insight": NUMBERS,
-    "server": (*BOOK, *SERVER, *GATEWAY, "pydantic", "watchfiles"),
+    "server": (*BOOK, *SERVER, *GATEWAY, "pydantic"),
     "agent": ("pydantic_ai", "yaml"),
     "schedule": ("cronsim",),
     "template": ("bm25s",),

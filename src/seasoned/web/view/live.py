@@ -130,8 +130,7 @@ class LiveHub:
                 for news in live.follow(stop):
                     self._take(live, news)
                     self._stop_if_idle()
-            # watchfiles gives up with a RuntimeError.
-            except (SeasonedError, OSError, RuntimeError) as error:
+            except (SeasonedError, OSError) as error:
                 # Open pages rely on this thread: they show the problem, and it tries again.
                 self.problem, self._live = str(error), None
                 self._changes += 1
