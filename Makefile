@@ -59,7 +59,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python -m bench
 
 evidence: $(VENV)/run.stamp
-	$(BIN)/python -m pip install -q -e '.[experiment,local]'
+	$(BIN)/python -m pip install -q -e '.[local]'
 	$(BIN)/seasoned model fetch
 	$(BIN)/python -m tools.make_evidence --model local $(EVIDENCE)
 
@@ -73,9 +73,8 @@ lock: $(BIN)/python
 	$(BIN)/python -m pip install -q uv
 	for name in run dev; do \
 	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	    --no-annotate --extra insight --extra template --extra server --extra gateway --extra schedule --extra mcp --extra connect \
-	    --extra agent pyproject.toml requirements/build.in \
-	    $$([ $$name = dev ] && echo --extra local --extra experiment --extra postgres --extra mine --extra query requirements/dev.in) \
+	    --no-annotate --extra agent pyproject.toml requirements/build.in \
+	    $$([ $$name = dev ] && echo --extra all requirements/dev.in) \
 	    -o requirements/$$name.lock || exit 1; \
 	done
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 for _name in ("pyarrow", "fsspec", "duckdb", "s3fs", "moto.server"):
-    pytest.importorskip(
-        _name, reason=f"{_name} is not installed: `pip install 'seasoned[mine,query]' s3fs moto[server]`"
-    )
+    pytest.importorskip(_name, reason=f"{_name} is not installed: `pip install 'seasoned[mine]' s3fs moto[server]`")
 
 from seasoned.mine.read import list_files
 from seasoned.mine.run import MinedFolder, query

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from seasoned.app.extras import BOOK, SERVER, require
 from seasoned.app.stores import kept_secrecy, shared_database
 from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config, load
@@ -40,21 +39,10 @@ class ListenOptions(NamedTuple):
     public_url: str | None = None
 
 
-def require_book() -> None:
-    """Raise if the libraries of the confirmation book are missing; clients that ask over HTTP need none of them."""
-    require("This", "server", *BOOK, otherwise=", or use --url")
-
-
-def require_server(*more: str) -> None:
-    """Raise if the libraries for serving the book, or `more`, are missing."""
-    require("This", "server", *BOOK, *SERVER, *more)
-
-
 @contextmanager
 def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator[Book]:
     """Open the book in this machine's store; with `agreed`, raise unless an admin agreed to the policy file."""
-    require_book()
-    # Imported after the check above, because these need the libraries of the extra.
+    # Imported here: clients that ask over HTTP need none of this.
     from seasoned.confirm.policy import FILE, check_agreed, load_with_digest
     from seasoned.confirm.request.book import Book
     from seasoned.confirm.request.row import load_seal
@@ -148,7 +136,6 @@ def _prove(database: Database, backup: Path, *, ask: Callable[[str], str], now: 
     if admins is None or not admins["count"]:
         return
     # Only here: a store without people can be restored without the libraries of the confirmation book.
-    require_book()
     from seasoned.app.people import pick_name
     from seasoned.confirm.audit.chain import writing
     from seasoned.confirm.people.credential import authenticate_passphrase

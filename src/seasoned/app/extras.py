@@ -6,49 +6,32 @@ from importlib.util import find_spec
 
 from seasoned.errors import CannotDo
 
-# Names to import, not names on PyPI: they are looked up without importing, so asking costs nothing.
-NUMBERS = ("numpy", "scipy", "jinja2")
-BOOK = ("argon2", "cryptography")
-SERVER = ("fastapi", "uvicorn", "httpx2")
-# aiohttp calls the upstream APIs; the others serve, count and price.
-GATEWAY = ("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
-SCHEDULE = ("cronsim", "pydantic_ai")
-# The extra that brings a library, for a command that finds out only when it imports it.
+# Names to import, not names of packages. All others come with `pip install seasoned`.
 _EXTRA_OF = {
-    "insight": NUMBERS,
-    "server": (*BOOK, *SERVER, *GATEWAY, "pydantic"),
-    "agent": ("pydantic_ai", "yaml"),
-    "schedule": ("cronsim",),
-    "template": ("bm25s",),
-    "local": ("xllamacpp",),
-    "mcp": ("mcp",),
-    "postgres": ("psycopg",),
-    "mine": ("pyarrow", "fsspec", "dask", "distributed"),
-    "query": ("duckdb",),
+    "pydantic_ai": "agent",
+    "xllamacpp": "local",
+    "psycopg": "postgres",
+    "pyarrow": "mine",
+    "fsspec": "mine",
+    "dask": "mine",
+    "distributed": "mine",
+    "duckdb": "mine",
 }
 
 
-def missing_sentence(module: str) -> str | None:
-    """What to install for a module that could not be imported; None if no extra brings it."""
+def missing_sentence(module: str, what: str = "This") -> str:
+    """What to install for a module that cannot be imported."""
     library = module.partition(".")[0]
-    for extra, libraries in _EXTRA_OF.items():
-        if library in libraries:
-            return f"This needs {library}: pip install 'seasoned[{extra}]'."
-    return None
+    extra = f"[{_EXTRA_OF[library]}]" if library in _EXTRA_OF else ""
+    return f"{what} needs {library}. Run: pip install 'seasoned{extra}'"
 
 
-def missing(*libraries: str) -> list[str]:
-    """Those of the libraries that are not installed."""
-    # find_spec only looks for the package. Importing scipy just to see whether it is there would be slow.
-    return [name for name in libraries if find_spec(name) is None]
+def is_missing(library: str) -> bool:
+    """Whether a library is not installed; it is looked for without importing it, which may take a second."""
+    return find_spec(library) is None
 
 
-def require(what: str, extra: str, *libraries: str, otherwise: str = "") -> None:
-    """Raise if one of these libraries is missing, with the command that installs the extra."""
-    if absent := missing(*libraries):
-        raise CannotDo(f"{what} needs {', '.join(absent)}: pip install 'seasoned[{extra}]'{otherwise}.")
-
-
-def require_numbers(command: str) -> None:
-    """Raise if a library for statistics and plots is missing."""
-    require(f"`seasoned {command}`", "insight", *NUMBERS)
+def require(what: str, library: str) -> None:
+    """Raise if a library is missing, with the command that installs it."""
+    if is_missing(library):
+        raise CannotDo(missing_sentence(library, what))

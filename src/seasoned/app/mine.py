@@ -22,7 +22,6 @@ from seasoned.text import plural
 if TYPE_CHECKING:
     from seasoned.mine.run import Engine, MinedFolder, MineReport, QueryAnswer
 
-_TABLES = ("pyarrow", "fsspec")
 _FOLDERS = "mined-folders.json"
 
 
@@ -35,7 +34,7 @@ def mined_address(config: Config, out: str | None) -> str:
 
 def make_engine(config: Config, name: str, *, workers: int | None = None, scheduler: str | None = None) -> Engine:
     """Where the work is done: `inline`, `pool` or `dask`."""
-    require("`seasoned mine`", "mine", *_TABLES, *(("distributed",) if name == "dask" else ()))
+    require("`seasoned mine`", "distributed" if name == "dask" else "pyarrow")
     from seasoned.mine.run import Engine
 
     if scheduler is not None and name != "dask":
@@ -65,7 +64,7 @@ def mine_into_folder(
 
 def ask(out: str, sql: str, *, limit: int | None = None) -> QueryAnswer:
     """The answer to a SELECT about a mined folder."""
-    require("`seasoned query`", "query", *_TABLES, "duckdb")
+    require("`seasoned query`", "duckdb")
     from seasoned.mine.run import MinedFolder, query
 
     return query(MinedFolder(out), sql, limit=limit)
@@ -113,7 +112,7 @@ def remember_mined(config: Config) -> None:
 
 
 def _open(out: str) -> MinedFolder:
-    require("A mined folder", "mine", *_TABLES)
+    require("A mined folder", "pyarrow")
     from seasoned.mine.run import MinedFolder
 
     return MinedFolder(out)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
-from seasoned.app.extras import require
 from seasoned.app.stores import kept_secrecy, shared_database
 from seasoned.config import Config, Route, load
 from seasoned.errors import CannotDo, UsageError
@@ -209,8 +208,6 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
 @contextmanager
 def jobs_database(config: Config | None = None) -> Iterator[Database]:
     """The database that holds the jobs."""
-    # Before the database is opened, so that a missing extra is the first thing said.
-    require("The schedule", "schedule", "cronsim")
     with shared_database(config or load(), durable=True) as database:
         yield database
 

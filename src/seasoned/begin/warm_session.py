@@ -113,7 +113,7 @@ def warm_session(
     except SeasonedError as error:
         return {"success": False, "error": str(error)}
     except ImportError as error:
-        return {"success": False, "error": f"This needs {error.name}: pip install 'seasoned[insight]'."}
+        return {"success": False, "error": f"This needs {error.name}. Run: pip install seasoned"}
     except (OSError, sqlite3.Error) as error:
         return {"success": False, "error": f"The store failed ({error}). Run `seasoned doctor`."}
 

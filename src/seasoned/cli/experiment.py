@@ -16,7 +16,6 @@ import msgspec
 from seasoned import __version__
 from seasoned.app import experiment as experiments
 from seasoned.app.experiment import ExperimentPlan, live_experiment, live_experiments, task_experiments
-from seasoned.app.extras import require_numbers
 from seasoned.app.stores import user_store
 from seasoned.cli.options import Commands, base_url_option, json_option, model_option, yes_option
 from seasoned.cli.output import ReadingBar, console, print_json, printable, table, when
@@ -76,7 +75,6 @@ def print_live_list(found: Sequence[LiveListing]) -> None:
 
 def print_live(name: str, *, as_json: bool) -> None:
     """What a running experiment shows so far."""
-    require_numbers("experiment")
     report = live_experiment(load(), name)
     if as_json:
         answer: dict[str, Any] = msgspec.to_builtins(report)
@@ -239,8 +237,6 @@ def print_shown(name: str, *, model: str | None, output: Path | None, as_json: b
 
 def print_found(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
     """What an experiment found, for each model that ran it."""
-    require_numbers("experiment")
-
     with user_store(load()) as store:
         found = analyses(store, name, model=model)
     if output is not None:
@@ -363,8 +359,6 @@ def run(
         primary=primary,  # type: ignore[arg-type]
         repeats=repeats,
     )
-    # Before the runs, which can take hours: the analysis at the end needs these libraries.
-    require_numbers("experiment")
     plan = ExperimentPlan(design=design, **limits)
     observer = TerminalObserver(is_agreed=yes)
     used = experiments.run_experiment(load(), plan, model=model, base_url=base_url, observer=observer)

@@ -11,7 +11,6 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app.extras import GATEWAY, require
 from seasoned.app.gateway import budgets, build_gateway, first_moment, gateway_usage, history_usage
 from seasoned.app.stores import open_log, shared_database, user_store
 from seasoned.cli.options import Commands, all_option, file_type, json_option, project_option
@@ -67,7 +66,6 @@ def gateway(
     # `gateway` alone serves; with a subcommand, click calls this function first all the same.
     if context.invoked_subcommand is not None:
         return
-    require("The gateway", "gateway", *GATEWAY)
     from seasoned.confirm.policy import Listen
     from seasoned.gateway.service import serve
 

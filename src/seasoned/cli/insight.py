@@ -11,7 +11,6 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app.extras import require_numbers
 from seasoned.app.stores import Histories, exists
 from seasoned.cli.options import (
     PATHS_HELP,
@@ -111,7 +110,6 @@ def report(
     \b
     Example: seasoned report ~/.claude/projects -o claude.html
     """
-    require_numbers("report")
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
         switches = Include(**dict.fromkeys(include, True))
@@ -311,9 +309,6 @@ def compare(
     Example: seasoned compare --set ~/warm-runs ~/cold-runs
     """
     switches = Include(**dict.fromkeys(include, True))
-    if as_sets:
-        # Two single sessions are compared without numpy and scipy.
-        require_numbers("compare --set")
     with ExitStack() as stack:
         # Both stay open: tracks are read from the store as they are asked for.
         sides = [stack.enter_context((_set if as_sets else _one)(text, paths)) for text in (warm, cold)]
@@ -393,7 +388,6 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
             chain = fill(store, chains[0], include=switches)
             print_check(asked, chain, more=_json_extras(switches, read), as_json=as_json)
             return
-        require_numbers("compress-check")
         found = check_many(fill(store, one, include=switches) if is_compressed(one) else one for one in chains)
     print_pooled(found, more=_json_extras(switches, read), as_json=as_json)
 

@@ -23,7 +23,6 @@ from seasoned.app.advice import (
     undo_advice,
     undo_preview,
 )
-from seasoned.app.extras import require_numbers
 from seasoned.app.lessons import LessonEntry, LessonView, decide_lesson, lesson_view, shared_file
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
 from seasoned.atomic_write import write_atomic
@@ -237,7 +236,6 @@ def backtest(
     Example: seasoned backtest ~/.claude/projects
     Example: seasoned backtest --store --project shop --shown
     """
-    require_numbers("backtest")
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
         found, replayed = backtesting.run_backtest(read.store, project=key, as_one=as_one, fewest=fewest)

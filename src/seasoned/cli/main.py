@@ -138,9 +138,9 @@ def main(arguments: list[str] | None = None) -> None:
     except ModuleNotFoundError as error:
         from seasoned.app.extras import missing_sentence
 
-        if (sentence := missing_sentence(error.name or "")) is None:
+        if error.name is None or error.name.startswith("seasoned"):
             raise
-        sys.stderr.write(f"seasoned: {sentence}\n")
+        sys.stderr.write(f"seasoned: {missing_sentence(error.name)}\n")
         sys.exit(CannotDo.exit_code)
 
 

@@ -15,9 +15,7 @@ from seasoned.app.confirm import (
     ListenOptions,
     build_service,
     has_admin,
-    require_server,
 )
-from seasoned.app.extras import GATEWAY, SCHEDULE, missing, require
 from seasoned.cli.options import file_type
 from seasoned.config import load
 
@@ -89,7 +87,6 @@ def serve_all(
     histories: Path | None = None,
 ) -> None:
     """Everything in one process, until interrupted."""
-    require_server("jinja2")
     # Outermost, so that the scheduler also stops when the server fails to start.
     with _running_schedule() if schedule else nullcontext():
         mounted = _gateway() if gateway else None
@@ -108,7 +105,6 @@ def run_service(
 
     The pages show the sessions of the store at `histories` instead of the user's own.
     """
-    require_server(*(["jinja2"] if has_pages else []))
     from seasoned.confirm.service import create_app
     from seasoned.confirm.service import serve as serve_app
 
@@ -145,12 +141,8 @@ def run_service(
     serve_app(app, service, listen, ready=ready, colocated=mounted)
 
 
-def _gateway() -> GatewayMount | None:
-    """The gateway, to be served in the same process; without its libraries the rest is served."""
-    # Not an error: people who only want pages need not install it.
-    if missing(*GATEWAY):
-        click.echo("The gateway is not installed. Run: pip install 'seasoned[gateway]'", err=True)
-        return None
+def _gateway() -> GatewayMount:
+    """The gateway, to be served in the same process."""
     from seasoned.app.gateway import build_gateway
     from seasoned.gateway.service import GatewayMount
 
@@ -159,11 +151,7 @@ def _gateway() -> GatewayMount | None:
 
 @contextmanager
 def _running_schedule() -> Iterator[None]:
-    """The scheduler, running meanwhile; without its libraries the rest is served."""
-    if missing(*SCHEDULE):
-        click.echo("The schedule is not installed. Run: pip install 'seasoned[schedule]'", err=True)
-        yield
-        return
+    """The scheduler, running meanwhile."""
     from seasoned.app.scheduler import start_scheduler
 
     running = start_scheduler(load())
@@ -183,8 +171,6 @@ def mcp() -> None:
     \b
     Example: seasoned mcp
     """
-    # Agents start this command and show its stderr at best, so the reason must be one plain line.
-    require("`seasoned mcp`", "mcp", "mcp")
     from seasoned.mcp_server import serve as serve_stdio
 
     serve_stdio()

@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from seasoned.app.confirm import ListenOptions, open_book
-from seasoned.app.extras import BOOK, SERVER, missing
 from seasoned.app.lessons import lesson_view
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
 from seasoned.cli.confirm.prompt import ask_passphrase
@@ -194,10 +193,7 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
 
 
 def _serve(config: Config, port: int | None, *, histories: Path | None = None) -> None:
-    """The pages, if what they need is installed."""
-    if missing(*BOOK, *SERVER, "jinja2"):
-        click.echo("\nTo see all of it as pages in a browser: pip install 'seasoned[server]'")
-        return
+    """The pages, until interrupted."""
     click.echo()
     if histories is not None:
         click.echo("The pages show the samples. What you make of them is deleted when this ends.")

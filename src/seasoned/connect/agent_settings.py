@@ -296,7 +296,7 @@ def server_steps(parts: Collection[Part]) -> tuple[str, ...]:
     """What is left to do for the server."""
     if "mcp" not in parts or can_serve():
         return ()
-    return ("For the MCP server, run `pip install 'seasoned[mcp]'` and connect again.",)
+    return ("For the MCP server, run `pip install seasoned` and connect again.",)
 
 
 def server_of(config: Config, programs: Path, **more: Any) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def read_yaml(text: str, path: Path) -> dict[str, Any]:
         # Hermes' own parser, so that both read the same; nothing else here needs it.
         import yaml
     except ImportError as error:
-        raise CannotDo("Reading Hermes' settings needs PyYAML. Run: pip install 'seasoned[connect]'") from error
+        raise CannotDo("Reading Hermes' settings needs PyYAML. Run: pip install seasoned") from error
     try:
         found = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

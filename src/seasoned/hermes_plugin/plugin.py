@@ -107,7 +107,7 @@ def answer(config: Config, arguments: dict[str, Any], *, session: str, root: str
         found = {"success": False, "error": f"Seasoned's folder cannot be used: {error.strerror or error}."}
     except ImportError as error:
         missing = f"{error.name or error} is not installed in the environment of Hermes"
-        found = {"success": False, "error": f"{missing}. This action needs it: install seasoned[insight,template]."}
+        found = {"success": False, "error": f"{missing}. This action needs it: pip install seasoned."}
     return msgspec.json.encode(found).decode()
 
 

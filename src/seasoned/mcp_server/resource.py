@@ -16,7 +16,7 @@ from mcp_types import Resource
 from seasoned.admission import LEFT_OUT, admitted, is_harmless, is_named_plainly
 from seasoned.app.stores import user_store
 from seasoned.config import Config
-from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
+from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.example.block import clean_line
 from seasoned.example.example import Example
 from seasoned.example.library.storage import Library, ListedTemplate, library_for, listed
@@ -237,9 +237,9 @@ class Resources:
                 return read(store)
         except (NotFound, UsageError) as error:
             raise ResourceNotFoundError(str(error)) from error
-        # Reports need numpy and scipy, which only an extra installs.
+        # Installed without its dependencies, as into the environment of another program.
         except ImportError as error:
-            raise ResourceError(str(CannotDo(f"This needs {error.name}: pip install 'seasoned[insight]'."))) from error
+            raise ResourceError(f"This needs {error.name}. Run: pip install seasoned") from error
         except SeasonedError as error:
             raise ResourceError(str(error)) from error
 

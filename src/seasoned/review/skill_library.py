@@ -80,7 +80,7 @@ def _fields(head: str) -> dict[str, str]:
     try:
         import yaml
     except ImportError as error:
-        raise CannotDo("Reading skills needs PyYAML. Run: pip install 'seasoned[agent]'") from error
+        raise CannotDo("Reading skills needs PyYAML. Run: pip install seasoned") from error
     try:
         try:
             node = _compose(head)

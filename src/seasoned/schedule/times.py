@@ -140,7 +140,7 @@ def _simulate(expression: str, start: datetime) -> Iterator[datetime]:
     try:
         from cronsim import CronSim, CronSimError
     except ImportError as error:
-        raise CannotDo("cron expressions need the package cronsim. Run: pip install 'seasoned[schedule]'") from error
+        raise CannotDo("cron expressions need the package cronsim. Run: pip install seasoned") from error
     try:
         return CronSim(expression, start)
     except CronSimError as error:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app.confirm import open_book, require_book
+from seasoned.app.confirm import open_book
 from seasoned.cli.confirm.prompt import ask_new_passphrase, ask_passphrase
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import print_json, table, when
@@ -28,7 +28,6 @@ _admin_option = click.option("--as", "admin", metavar="NAME", help="Who you are;
 
 def _people() -> ModuleType:
     """The rules about people. Imported late, because their libraries come with an extra."""
-    require_book()
     from seasoned.app import people
 
     return people
@@ -165,7 +164,6 @@ def policy(file: Path | None, puts: bool, summary: str, admin: str | None, as_js
     Example: seasoned confirm policy draft.toml
     Example: seasoned confirm policy draft.toml --use --summary "two approvers for deploys"
     """
-    require_book()
     config = load()
     place = file or config.home / FILE
     # A missing policy means the defaults, which would be a wrong answer about a misspelt path.

@@ -27,7 +27,7 @@ def _loader() -> Any:
     try:
         import yaml
     except ImportError:
-        raise CannotDo("Task files need PyYAML: pip install 'seasoned[experiment]'.") from None
+        raise CannotDo("Task files need PyYAML. Run: pip install seasoned") from None
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc] # PyYAML has no types
         yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}

@@ -197,7 +197,7 @@ class _ExampleEffects:
         # An optional library: only experiments need it.
         if find_spec("numpy") is None:
             if not self._has_warned:
-                _log.warning("examples are not compared: install seasoned[experiment] to have harmful ones retired")
+                _log.warning("examples are not compared: run `pip install seasoned` to have harmful ones retired")
             self._has_warned = True
             return []
         assert self._experiment is not None

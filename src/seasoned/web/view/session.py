@@ -56,7 +56,7 @@ from seasoned.web.view.live import live_of
 
 
 def _review(service: ConfirmService, session: Session, tell: TellProgress) -> None:
-    require("A review", "agent", "pydantic_ai")
+    require("A review", "pydantic_ai")
     choice = reviewing.choose_reviewer(service.config)
     tell(f"{choice.name} reviews {plural(len(session.messages), 'message')}")
     staging = settings_of(service.config).staging
