@@ -1,4 +1,4 @@
-"""`seasoned up` that serves: the first time it makes the operator, and the pages show what it read."""
+"""`seasoned up` that serves: it asks nothing, and the pages show what it read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import httpx2
 
-from seasoned.app.people import user_name
 from seasoned.config import load
 from tests.cli.run import seasoned
 from tests.cli.terminal import terminal
@@ -38,22 +37,11 @@ def test_where_nobody_sits_up_serves_the_samples_by_a_link_that_only_reads(home:
     assert not list(home.rglob("samples.db")), "samples never lie among what is the user's own"
 
 
-def test_the_first_time_at_a_terminal_up_makes_the_operator_and_the_next_time_asks_nothing(
-    home: Path, samples: Path
-) -> None:
+def test_at_a_terminal_up_asks_nothing_and_serves(home: Path, samples: Path) -> None:
     with terminal("up", str(samples), "--port", "0") as screen:
-        screen.wait_for("New passphrase for")
-        screen.type(WORDS + "\n")
-        screen.wait_for("Repeat it")
-        screen.type(WORDS + "\n")
-        screen.wait_for("Do you alone decide")
-        screen.type("\n")
-        screen.wait_for("To decide on the pages, log in as")
-        assert re.search(LINK, _line_with(screen, "Open it: "))
-    assert "single_operator = true" in (load().home / "policy.toml").read_text()
-    assert user_name() in seasoned("confirm", "token", "list").stdout
-    with terminal("up", str(samples), "--port", "0") as screen:
-        assert re.search(LINK, _line_with(screen, "Open it: "))
+        seen = _line_with(screen, "Open it: ")
+    assert re.search(LINK, seen)
+    assert "assphrase" not in seen and not (load().home / "policy.toml").exists()
 
 
 def test_up_shows_and_ends_where_nobody_sits_or_as_json(home: Path, samples: Path) -> None:

@@ -6,7 +6,6 @@ Passphrases are asked for through the functions that callers pass in, so that no
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -42,7 +41,6 @@ from seasoned.store import Database
 # Shows a prompt and returns what was typed.
 Ask = Callable[[str], str]
 DECIDING: tuple[Role, ...] = ("approver", "admin")
-_ALONE = "# You alone decide what your own agents ask for, without a second person.\nsingle_operator = true\n"
 
 
 class MadeCredential(NamedTuple):
@@ -210,21 +208,3 @@ def prove(book: Book, name: str, passphrase: str) -> UnlockedCredential:
 def deciders(book: Book) -> list[str]:
     """The names of everyone who may decide."""
     return [one.name for one in credentials(book.database) if one.role in DECIDING and one.revoked_at is None]
-
-
-def operator_name() -> str:
-    """A name for the first admin: the user's name, without characters that a credential may not have."""
-    # What a credential's name may hold, which may not begin with a sign.
-    return re.sub(r"[^a-z0-9._@+-]", "", user_name().lower()).lstrip("._@+-")[:64] or "operator"
-
-
-def make_operator(config: Config, book: Book, name: str, passphrase: str, *, alone: bool) -> Credential:
-    """The first admin; with `alone`, a policy in which one person decides about their own agents."""
-    policy = config.home / FILE
-    # A policy that exists already is never weakened.
-    if alone and not policy.exists():
-        policy.write_text(_ALONE, encoding="utf-8")
-        policy.chmod(0o600)
-    digest = sha256(policy_bytes(policy)).hexdigest()
-    made, _ = first_admin(book.database, name, passphrase, now=book.clock(), person=user_name(), policy_sha256=digest)
-    return made

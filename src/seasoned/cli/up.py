@@ -11,17 +11,15 @@ from typing import Any
 
 import click
 
-from seasoned.app.confirm import ListenOptions, open_book
+from seasoned.app.confirm import ListenOptions
 from seasoned.app.lessons import lesson_view
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
-from seasoned.cli.confirm.prompt import ask_passphrase
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, table, when
 from seasoned.cli.project import print_passed_over
 from seasoned.cli.serve import serve_all
 from seasoned.cli.template import example_count, print_retired, print_too_old
 from seasoned.config import Config, load
-from seasoned.errors import UsageError
 from seasoned.example.library.storage import snapshot
 from seasoned.example.library.upkeep import refresh, too_old
 from seasoned.example.provision import BlockRequest, provision
@@ -49,8 +47,7 @@ _DAY = 86400.0
 def up(paths: tuple[Path, ...], serve: bool | None, port: int | None, as_json: bool) -> None:
     """Read your histories and show what they say.
 
-    Then serve the pages, for this machine alone, by the link that is printed. Without histories, samples are shown. To
-    decide on the pages you need a passphrase; the first run at a terminal asks you for one.
+    Then serve the pages, for this machine alone, by the link that is printed. Without histories, samples are shown.
 
     \b
     Example: seasoned up
@@ -66,11 +63,11 @@ def up(paths: tuple[Path, ...], serve: bool | None, port: int | None, as_json: b
         with TemporaryDirectory(prefix="seasoned-samples-") as folder:
             path = Path(folder) / "samples.db"
             _show(config, (), is_sample=True, as_json=as_json, sample_store=path)
-            _serve(config, port, histories=path)
+            _serve(port, histories=path)
         return
     _show(config, paths, is_sample=not found, as_json=as_json)
     if serves:
-        _serve(config, port)
+        _serve(port)
 
 
 def _show(
@@ -192,42 +189,10 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     )
 
 
-def _serve(config: Config, port: int | None, *, histories: Path | None = None) -> None:
+def _serve(port: int | None, *, histories: Path | None = None) -> None:
     """The pages, until interrupted."""
     click.echo()
     if histories is not None:
         click.echo("The pages show the samples. What you make of them is deleted when this ends.")
-    if sys.stdin.isatty():
-        # Asked for before the server starts, whose output would bury the question.
-        _offer_operator(config)
     click.echo("Everything as pages, until you press Ctrl+C:")
     serve_all(ListenOptions(None, port, None, None, allow_plain=False, policy_file=None), histories=histories)
-
-
-def _offer_operator(config: Config) -> None:
-    """Make the first admin with a new passphrase, unless the user wants that later."""
-    from seasoned.app.people import deciders, make_operator, operator_name
-    from seasoned.confirm.people.credential import check_passphrase
-    from seasoned.confirm.policy import FILE
-
-    with open_book(config) as book:
-        if deciders(book):
-            return
-        click.echo("Agents can ask you before they do something risky. Only you may answer, so choose a passphrase of")
-        click.echo("four words or more, and keep it out of files. Press Enter to do this later; you can still read.")
-        name = operator_name()
-        typed = ask_passphrase(f"New passphrase for {name}: ")
-        if not typed:
-            return
-        try:
-            if typed != ask_passphrase("Repeat it: "):
-                raise UsageError("the passphrases differ")
-            # Before the policy is written, so that a weak passphrase leaves nothing behind.
-            check_passphrase(typed)
-            question = "Do you alone decide what your own agents ask for?"
-            # Only where no policy exists: an existing one has settled this question.
-            alone = not (config.home / FILE).exists() and click.confirm(question, default=True)
-            make_operator(config, book, name, typed, alone=alone)
-            click.echo(f"To decide on the pages, log in as {name} with this passphrase.")
-        except UsageError as error:
-            click.echo(f"{str(error).capitalize()}, so nothing was set up. Try again next time.", err=True)
