@@ -114,16 +114,7 @@ def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
         page.keyboard.press("Enter")
         page.wait_for_selector("text=Show all")
         page.click("#table-sessions tbody a")
-        page.click("text=Make a template from this")
-        # The samples are old, and yet not too old to be looked at.
-        page.wait_for_selector("#table-examples td:has-text('active')")
-        seasoned(environment, "experiment", "begin", "autumn", "--arms", "cold,warm")
-        # The page loads again when the advice is there, which would close the menu.
-        page.wait_for_selector("[data-working]", state="detached")
-        page.click("nav summary")
-        page.click(".menu a:has-text('Experiments')")
-        page.click("main a:has-text('autumn')")
-        page.wait_for_selector("h1:has-text('autumn')")
+        page.wait_for_selector(".turn")
         Path(environment["SEASONED_HOME"], "policy.toml").write_text("single_operator = true\n")
         admin = Terminal([sys.executable, *ADMIN], environment)
         admin.wait_for("New passphrase")

@@ -94,7 +94,7 @@ def walk(
 def test_every_page_is_calm_and_accessible_wide_and_light_and_narrow_and_dark(browser: Browser, found: Site) -> None:
     seen = walk(browser, found, *ALL_SIGHTS[0], most=1, then=ALL_SIGHTS[1])
     assert set(seen) >= {page.path for page, _ in PAGES}
-    assert seen["sessions"] >= 2 and seen["projects"] >= 2 and seen["experiments"] >= 2
+    assert seen["sessions"] >= 2 and seen["projects"] >= 2
 
 
 @pytest.mark.skipif(not TORTURE, reason="long: set SEASONED_TORTURE=1")

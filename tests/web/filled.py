@@ -9,16 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from seasoned.config import Config
-from seasoned.example.example import Template
-from seasoned.example.library.storage import count_use, save
-from seasoned.experiment.live.assignment import (
-    ArmShare,
-    assign_logged,
-    keep_split,
-    log_exposure,
-    log_foregone,
-    new_split,
-)
 from seasoned.gateway.accounting import EntryCost, UsageEntry, add_entries
 from seasoned.lesson.storage import refresh
 from seasoned.redact.key import Secrecy, load_key
@@ -27,11 +17,8 @@ from seasoned.review import skill_edit as edit
 from seasoned.review.journal import ChangeJournal, Provenance
 from seasoned.review.ledger import ReviewEnd, ReviewStart, begin, end
 from seasoned.scan.scan import ScanTarget, scan
-from seasoned.schedule import job_table
-from seasoned.schedule.job import Every, Job, Slot, new_id
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store, open_database, open_store
-from tests.example.examples import example, template
 from tests.history.claude_lines import ClaudeFile
 
 SAMPLES = Path(__file__).resolve().parents[2] / "src" / "seasoned" / "samples"
@@ -79,21 +66,6 @@ def first_session(home: Path) -> str:
     with store_of(home) as store:
         row = store.rows("session.native_ids", {"limit": 1})[0]
     return f"{row['agent']}:{row['native_id']}"
-
-
-def fill_templates(home: Path, *, name: str = "code-work") -> Template:
-    """A template whose examples come from a session that is there, one of them hostile."""
-    session = first_session(home)
-    shown = (
-        example(sessions=(session,), kind="recovery"),
-        example("read_file", arguments={"path": "src/x"}, sessions=(session, "codex:gone")),
-        example("terminal", arguments={"command": "ls"}, intent=HOSTILE, result=HOSTILE, sessions=(session,)),
-    )
-    with store_of(home) as store:
-        kept = save(store, template(name, *shown, created_at=time.time()))
-        for _ in range(3):
-            count_use(store, kept.mark, [shown[0].id])
-    return kept
 
 
 def fill_learned(home: Path, *, session: str = "codex:a") -> None:
@@ -170,59 +142,9 @@ def _price(entry: UsageEntry) -> EntryCost:
     return EntryCost(None if entry.model == "mystery" else 0.00001 * tokens, "table")
 
 
-def fill_live(home: Path, shown: str, *, name: str = "autumn", sessions: int = 120) -> None:
-    """An experiment on live sessions; the example `shown` goes to the warm ones."""
-    split = new_split(name, [ArmShare("cold"), ArmShare("warm")], salt="s1")
-    generator, began = random.Random(3), time.time() - 30 * 86_400
-    with store_of(home) as store:
-        keep_split(store, split, now=began)
-        for number in range(sessions):
-            session, at = f"gateway:live-{number}", began + 3600.0 * number
-            found = assign_logged(store, split, session, now=at)
-            assert found is not None
-            log = log_exposure if found.arm == "warm" else log_foregone
-            log(store, name, session, arm="warm", example_ids=[shown], now=at)
-            rate = 0.1 if found.arm == "warm" else 0.5
-            outcomes = ["failed" if generator.random() < rate else "ok" for _ in range(4)]
-            _live_session(store, session, at, outcomes)
-
-
-def _live_session(store: Store, name: str, at: float, outcomes: list[str]) -> None:
-    agent, _, native_id = name.partition(":")
-    with store.write():
-        made = store.connection.execute(
-            "INSERT INTO session (agent, native_id, started, ended, messages, calls) VALUES (?, ?, ?, ?, 9, 4)",
-            (agent, native_id, at, at + 60),
-        )
-        for number, counts_as in enumerate(outcomes):
-            store.connection.execute(
-                "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time,"
-                " place, verdict, evidence, fault, reason, judge, unique_id) VALUES"
-                " (?, ?, ?, 0, 'search_files', 'file', ?, '{}', ?, 0, ?, 'flag', 'none', '', '1', 1)",
-                (made.lastrowid, f"c{number}", number, counts_as, at + number, counts_as),
-            )
-
-
-def fill_schedule(home: Path) -> None:
-    """A job, and a run of it that was left out."""
-    now = time.time()
-    job = Job(id=new_id(), name="morning", schedule=Every(3600), prompt="Look around.", created_at=now - 7200)
-    database = open_database(Config(home=home))
-    try:
-        job_table.add(database, job, now=now)
-        with database.write():
-            slot = Slot(job.id, now - 3600)
-            job_table.add_slot(database, slot, origin="slot", skipped_at=now, reason=f"Late. {HOSTILE}")
-    finally:
-        database.close()
-
-
 def fill_all(home: Path) -> None:
     """Something of everything."""
-    fill_schedule(home)
     fill_sessions(home)
     fill_project(home, HOSTILE_FOLDER)
-    kept = fill_templates(home)
     fill_learned(home, session=first_session(home))
     fill_gateway(home)
-    fill_live(home, kept.examples[0].id)

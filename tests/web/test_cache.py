@@ -7,7 +7,10 @@ import threading
 from typing import Any
 
 from seasoned.errors import CannotDo
+from seasoned.report.report import Revision
 from seasoned.web.cache import PageCache
+
+ONE, TWO = Revision(1, 9, 0), Revision(2, 12, 0)
 
 
 def test_what_is_known_is_not_found_again_until_something_changes() -> None:
@@ -18,10 +21,10 @@ def test_what_is_known_is_not_found_again_until_something_changes() -> None:
             found.append(1)
             return len(found)
 
-        first = await standings.look("a", "A", 1, find)
-        same = await standings.look("a", "A", 1, find)
-        later = await standings.look("a", "A", 2, find)
-        asked = await standings.look("a", "A", 2, find, is_asked=True)
+        first = await standings.look("a", "A", ONE, find)
+        same = await standings.look("a", "A", ONE, find)
+        later = await standings.look("a", "A", TWO, find)
+        asked = await standings.look("a", "A", TWO, find, is_asked=True)
         assert [one.value for one in (first, same, later, asked)] == [1, 1, 2, 3]
         assert all(one.is_current for one in (first, same, later, asked))
 
@@ -31,17 +34,17 @@ def test_what_is_known_is_not_found_again_until_something_changes() -> None:
 def test_a_slow_one_is_shown_as_it_was_while_it_is_found_anew() -> None:
     async def check() -> None:
         go_on, standings = threading.Event(), PageCache()
-        await standings.look("a", "A", 1, lambda _: "old")
+        await standings.look("a", "A", ONE, lambda _: "old")
 
         def slow(_: Any) -> str:
             go_on.wait(10)
             return "new"
 
-        meanwhile = await standings.look("a", "A", 2, slow)
+        meanwhile = await standings.look("a", "A", TWO, slow)
         assert (meanwhile.value, meanwhile.is_current) == ("old", False)
         assert meanwhile.work is not None and meanwhile.work.is_running
         go_on.set()
-        while (seen := await standings.look("a", "A", 2, slow)).value == "old":
+        while (seen := await standings.look("a", "A", TWO, slow)).value == "old":
             await asyncio.sleep(0.01)
         assert (seen.value, seen.is_current) == ("new", True)
 
@@ -57,10 +60,10 @@ def test_one_that_fails_says_why_and_is_not_tried_without_end() -> None:
             raise CannotDo("the disk is full: make room.")
 
         for _ in range(3):
-            seen = await standings.look("a", "A", 1, fail)
+            seen = await standings.look("a", "A", ONE, fail)
         assert seen.value is None and seen.work is not None and "make room" in seen.work.failure
         assert len(tried) == 1
-        assert (await standings.look("a", "A", 2, lambda _: "well")).value == "well"
+        assert (await standings.look("a", "A", TWO, lambda _: "well")).value == "well"
 
     asyncio.run(check())
 
@@ -73,12 +76,12 @@ def test_work_that_ends_while_the_page_is_drawn_still_looks_running_there() -> N
             go_on.wait(10)
             return "found"
 
-        seen = await cache.look("a", "A", 1, slow)
+        seen = await cache.look("a", "A", ONE, slow)
         go_on.set()
-        while cache.running():
+        while any(thread.name == "seasoned-work" for thread in threading.enumerate()):
             await asyncio.sleep(0.01)
         # Without a value and without running work, the page would never look again.
         assert seen.value is None and seen.work is not None and seen.work.is_running
-        assert (await cache.look("a", "A", 1, slow)).value == "found"
+        assert (await cache.look("a", "A", ONE, slow)).value == "found"
 
     asyncio.run(check())

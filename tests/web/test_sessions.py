@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from tests.web import hostile
-from tests.web.filled import fill_sessions, first_session, store_of
+from tests.web.filled import fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site
 
 EVENTS = re.compile(r"on[a-z]+", re.IGNORECASE)
@@ -127,28 +127,6 @@ def test_a_session_is_shown_as_it_was_with_every_verdict_and_why(filled: Site, o
     assert "Next part" in text and "From the beginning" in onlooker.client.get(following[1]).text
 
 
-def test_a_template_is_made_of_a_session_by_who_reads(filled: Site, onlooker: Visitor) -> None:
-    session = first_session(filled.serving.config.home)
-    with store_of(filled.serving.config.home) as store:
-        session = store.connection.execute(
-            "SELECT agent || ':' || native_id FROM session WHERE ok > 20 ORDER BY id LIMIT 1"
-        ).fetchone()[0]
-    page = look(onlooker, f"sessions/{session}").text
-    check = re.search(r'name="check" value="([^"]+)"', page)
-    assert check is not None
-    data = {"check": check[1], "session": session}
-    for wrong in ({**data, "check": "guessed"}, {"session": session}):
-        assert onlooker.client.post(f"{onlooker.path}/session-template", data=wrong).status_code == 403
-    made = onlooker.client.post(f"{onlooker.path}/session-template", data=data)
-    assert made.status_code == 303 and "#table-examples" in made.headers["location"]
-    project = look(onlooker, made.headers["location"].removeprefix(f"{onlooker.path}/").partition("#")[0]).text
-    assert "No examples yet" not in project
-    with store_of(filled.serving.config.home) as store:
-        assert len(store.rows("template.names")) == 1
-    gone = onlooker.client.post(f"{onlooker.path}/session-template", data={**data, "session": "codex:nobody"})
-    assert gone.status_code == 404
-
-
 def test_a_session_whose_file_is_gone_shows_what_the_store_knows(tmp_path: Path) -> None:
     fill_sessions(tmp_path)
     hostile.fill_hostile(tmp_path, tmp_path / "hostile")
@@ -156,7 +134,7 @@ def test_a_session_whose_file_is_gone_shows_what_the_store_knows(tmp_path: Path)
         path.unlink()
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice, f"sessions/{hostile.REF}").text
-        assert "Its source file is gone" in text and "Review this" not in text
+        assert "Its source file is gone" in text
         check_harmless(text)
 
 
@@ -184,18 +162,3 @@ def test_hostile_sessions_are_shown_harmless_and_without_secrets(onlooker: Visit
     for page in ("sessions?as=json", f"sessions/{hostile.REF}?as=json&table=calls"):
         answer = look(onlooker, page)
         assert answer.headers["x-content-type-options"] == "nosniff" and hostile.SECRET not in answer.text
-
-
-def test_a_review_that_cannot_be_made_says_why(
-    filled: Site, onlooker: Visitor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = first_session(filled.serving.config.home)
-    check = re.search(r'name="check" value="([^"]+)"', look(onlooker, "sessions").text)
-    assert check is not None
-    begun = onlooker.client.post(f"{onlooker.path}/session-review", data={"check": check[1], "session": session})
-    assert begun.status_code == 303
-    for _ in range(200):
-        text = onlooker.client.get(begun.headers["location"]).text
-        if "data-working" not in text:
-            break
-    assert 'role="alert"' in text and "model" in text

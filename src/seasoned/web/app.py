@@ -32,9 +32,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "insight": (),
     "confirmations": (),
     # From here on in the menu.
-    "experiments": (),
     "learned": (),
-    "schedule": ("cronsim",),
 }
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import IO, Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -41,15 +41,13 @@ class BackgroundWork(msgspec.Struct, kw_only=True):
 
     title: str
     # Of the data that it is computed from.
-    revision: Hashable = None
+    revision: Revision
     said: str = ""
     done: int = 0
     # 0 if the total is unknown.
     total: int = 0
     is_running: bool = True
     failure: str = ""
-    # The page of its result, relative to the address of the browser session.
-    href: str = ""
 
     def tell(self, said: str, *, done: int = 0, total: int = 0) -> None:
         self.said, self.done, self.total = said, done, total
@@ -71,32 +69,52 @@ class PageCache:
     def __init__(self) -> None:
         self._works: dict[str, BackgroundWork] = {}
         # The value of each name, and the revision it was computed for.
-        self._kept: dict[str, tuple[Hashable, Any]] = {}
+        self._kept: dict[str, tuple[Revision, Any]] = {}
 
-    def find(self, name: str) -> BackgroundWork | None:
-        """The work with this name, running or finished."""
-        return self._works.get(name)
+    async def look(
+        self,
+        name: str,
+        title: str,
+        now: Revision,
+        find: Callable[[TellProgress], _T],
+        *,
+        is_asked: bool = False,
+        wait_seconds: float = _WAIT_SECONDS,
+    ) -> CacheLookup[_T]:
+        """The kept value; if the revision has changed, compute a new one meanwhile. `is_asked`: compute it now."""
+        kept, work = self._kept.get(name), self._works.get(name)
+        if kept is not None and now.takes_back(kept[0]):
+            # It may quote something that was forgotten since.
+            del self._kept[name]
+            kept = None
+        # The same data would fail again, and a page that reloads must not repeat that.
+        is_tried = work is not None and work.failure and work.revision == now
+        # Only the page that starts it waits, or one that shows nothing without it.
+        waits = kept is None and wait_seconds > _WAIT_SECONDS
+        is_due = is_asked or (not is_tried and (kept is None or kept[0] != now))
+        if is_due and (work is None or not work.is_running):
+            waits = True
+            work = self._begin(name, BackgroundWork(title=title, revision=now), find)
+        end = time.monotonic() + (wait_seconds if kept is None else _WAIT_SECONDS)
+        while waits and work is not None and work.is_running and time.monotonic() < end:
+            await asyncio.sleep(_LOOK_SECONDS)
+        # As it is now, before the value is read: work that ends while the page is drawn must not look finished there.
+        as_now = None if work is None else msgspec.structs.replace(work)
+        shown = as_now if as_now is not None and (as_now.is_running or as_now.failure) else None
+        at, value = self._kept.get(name, (None, None))
+        return CacheLookup(value, at == now, shown)
 
-    def running(self) -> list[BackgroundWork]:
-        return [work for work in self._works.values() if work.is_running]
-
-    def begin(
-        self, name: str, title: str, do: Callable[[TellProgress], Any], *, revision: Hashable = None, href: str = ""
-    ) -> BackgroundWork:
-        """Start work in a thread, unless it is running already."""
-        known = self._works.get(name)
-        if known is not None and known.is_running:
-            return known
-        work = self._works[name] = BackgroundWork(title=title, revision=revision, href=href)
+    def _begin(self, name: str, work: BackgroundWork, find: Callable[[TellProgress], Any]) -> BackgroundWork:
+        self._works[name] = work
         for oldest in list(self._kept)[:-_KEPT]:
             del self._kept[oldest]
         # A daemon: long work must not keep the server from stopping.
-        threading.Thread(target=self._carry_out, args=(name, work, do), name="seasoned-work", daemon=True).start()
+        threading.Thread(target=self._carry_out, args=(name, work, find), name="seasoned-work", daemon=True).start()
         return work
 
-    def _carry_out(self, name: str, work: BackgroundWork, do: Callable[[TellProgress], Any]) -> None:
+    def _carry_out(self, name: str, work: BackgroundWork, find: Callable[[TellProgress], Any]) -> None:
         try:
-            self._kept[name] = (work.revision, do(work.tell))
+            self._kept[name] = (work.revision, find(work.tell))
         except SeasonedError as error:
             work.failure = str(error)
         except BaseException:
@@ -105,46 +123,6 @@ class PageCache:
             raise
         finally:
             work.is_running = False
-
-    async def look(
-        self,
-        name: str,
-        title: str,
-        revision: Hashable,
-        find: Callable[[TellProgress], _T],
-        *,
-        is_asked: bool = False,
-        wait_seconds: float = _WAIT_SECONDS,
-    ) -> CacheLookup[_T]:
-        """The kept value; if the revision has changed, compute a new one meanwhile. `is_asked`: compute it now."""
-        kept, work = self._kept.get(name), self._works.get(name)
-        # The same data would fail again, and a page that reloads must not repeat that.
-        is_tried = work is not None and work.failure and work.revision == revision
-        # Only the page that starts it waits, or one that shows nothing without it.
-        waits = kept is None and wait_seconds > _WAIT_SECONDS
-        if is_asked or (not is_tried and (kept is None or kept[0] != revision)):
-            waits = waits or work is None or not work.is_running
-            work = self.begin(name, title, find, revision=revision)
-        end = time.monotonic() + (wait_seconds if kept is None else _WAIT_SECONDS)
-        while waits and work is not None and work.is_running and time.monotonic() < end:
-            await asyncio.sleep(_LOOK_SECONDS)
-        # As it is now, before the value is read: work that ends while the page is drawn must not look finished there.
-        as_now = None if work is None else msgspec.structs.replace(work)
-        shown = as_now if as_now is not None and (as_now.is_running or as_now.failure) else None
-        at, value = self._kept.get(name, (None, None))
-        return CacheLookup(value, name in self._kept and at == revision, shown)
-
-    def forget(self, name: str, now: Revision) -> None:
-        """Drop a value that may quote something that was forgotten since."""
-        at, _ = self._kept.get(name, (None, None))
-        if isinstance(at, Revision) and now.takes_back(at):
-            del self._kept[name]
-
-
-def cache_of(request: Request) -> PageCache:
-    """The cache of the server that handles a request."""
-    found: PageCache = request.app.state.page_cache
-    return found
 
 
 async def look_up_project(
@@ -156,16 +134,14 @@ async def look_up_project(
     make: Callable[[HistoryStore, TellProgress, str | None], _T],
     *,
     is_asked: bool = False,
-    is_needed: bool = False,
 ) -> CacheLookup[_T]:
-    """The kept value for one project or for all; wait longer for the first one if the page shows nothing without it."""
-    named = name if project is None else f"{name} of {project}"
-    cache, histories = cache_of(request), histories_of(request)
-    cache.forget(named, now)
-    # A file without rows would be wrong.
-    is_needed = is_needed or "as" in request.query_params
+    """The kept value for one project or for all."""
+    cache: PageCache = request.app.state.page_cache
+    histories = histories_of(request)
+    # JSON without rows would be wrong, so programs wait.
+    is_needed = "as" in request.query_params
     found = await cache.look(
-        named,
+        name if project is None else f"{name} of {project}",
         title,
         now,
         lambda tell: make(histories, tell, project),

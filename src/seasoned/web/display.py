@@ -135,19 +135,9 @@ def project_link(key: str) -> str:
     return f"projects/{quote(key, safe='')}"
 
 
-def experiment_link(name: str) -> str:
-    """The page of an experiment."""
-    return f"experiments/{quote(name, safe='')}"
-
-
 def change_link(change: int) -> str:
     """The page of a change to memory or a skill."""
     return f"learned/changes/{change}"
-
-
-def skill_link(skill: str, project: str | None = None) -> str:
-    """The page of a skill, with its category where it has one; `project` is the key of the project it belongs to."""
-    return f"learned/skills/{quote(skill)}" + ("" if project is None else f"?project={quote(project, safe='')}")
 
 
 # Longer texts are shown as they were written.

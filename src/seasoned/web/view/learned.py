@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from starlette.requests import Request as HTTPRequest
@@ -14,7 +12,7 @@ from starlette.responses import Response
 
 from seasoned.app.stores import memory_and_skills_in
 from seasoned.atomic_write import digest
-from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, project_folder, read
+from seasoned.begin.memory import FILES, LIMITS, MemoryFile, MemoryName, read
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
@@ -25,14 +23,12 @@ from seasoned.review.journal import (
     WriteReply,
     changes,
     find,
-    folder_key,
     preview,
 )
-from seasoned.review.ledger import Review, reviews
 from seasoned.review.memory_file import KeptForProject, kept_for_projects
 from seasoned.review.skill_library import Skill, SkillUsage, author, skills, usage, view
 from seasoned.store import Store
-from seasoned.web.display import change_link, difference, project_link, session_link, skill_link
+from seasoned.web.display import change_link, difference, project_link, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Decider, Here, Visitor, decider, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect
@@ -42,7 +38,6 @@ PAGE = Page("Memory", "learned", is_rare=True)
 router = page_router()
 _NAMES: dict[MemoryName, str] = {"notes": "Notes", "user": "About you"}
 _MOST_WAITING = 50
-_MOST_REVIEWS = 30
 _MOST_KNOWN = 500
 _VERBS: dict[str, Callable[..., WriteReply]] = {"undo": undo.undo, "accept": undo.accept, "reject": undo.reject}
 _CHANGES = (
@@ -62,15 +57,6 @@ _SKILLS = (
     Column("created_by", "by"),
     *numbers(files="files", viewed="viewed", used="used"),
     Column("last_used_at", "last used", no_wrap=True),
-)
-_REVIEWS = (
-    Column("review", "review", is_number=True),
-    Column("started_at", "when", no_wrap=True),
-    Column("session", "session"),
-    Column("topic", "about"),
-    Column("state", "came to"),
-    Column("said", "what it says"),
-    *numbers(kept="kept", staged="waiting", tokens="tokens", cost_usd="cost"),
 )
 _REASONS = {
     "setting": "everything that reviews write waits for you",
@@ -122,7 +108,6 @@ class LearnedPage(msgspec.Struct, frozen=True):
     notes: tuple[MemoryEntry, ...]
     projects: tuple[ProjectSection, ...]
     waiting: list[WaitingCard]
-    counts: dict[str, int]
     tables: tuple[Table, ...]
 
 
@@ -158,34 +143,6 @@ async def decide(request: HTTPRequest, here: Here, change: RowId, verb: str) -> 
     if not reply.ok:
         return await _change_page(request, here, change, alert=reply.said, status=409)
     return redirect(f"{here.visit.path}/{change_link(change)}")
-
-
-@router.get("/learned/skills/{name:path}")
-async def show_skill(
-    request: HTTPRequest, here: Here, name: str, file: str | None = None, project: str | None = None
-) -> Response:
-    """Show a skill of all projects or of one, or one of its files."""
-    config, redactor = service_of(request).config, redactor_of(request)
-    of_project = None if project is None else project_folder(config.home, project) / SKILLS
-    folder = of_project or config.home / config.skill_folder
-
-    def ask(store: Store) -> dict[str, Any]:
-        found = view(folder, name, file)
-        return {
-            "found": found,
-            "text": redactor.text(found.text),
-            "by": author(store, found.skill),
-            "usage": usage(store, folder).get(found.skill.id, SkillUsage()),
-            "changed": [
-                one
-                for one in changes(store, kind="skill", target=found.skill.id, limit=_MOST_REVIEWS)
-                if one.folder == folder_key(folder)
-            ],
-        }
-
-    values = await histories_of(request).read(ask)
-    table = _changes_table(values.pop("changed"), title="Changes of this skill")
-    return answer(request, here, "skill.html", tables=(table,), **values)
 
 
 async def _page(request: HTTPRequest, here: Visitor, *, after: int | None) -> Response:
@@ -229,7 +186,6 @@ async def _change_page(
         difference=difference(before, after) if is_known else [],
         decides=isinstance(here, Decider),
         links={ref: session_link(ref) for ref in (found.session, found.parent) if ref},
-        skill=skill_link(found.target, None if project is None else project.key) if found.kind == "skill" else None,
         project=None if project is None else project.name,
         project_page=None if project is None or project.key is None else project_link(project.key),
         why=_REASONS.get(found.reason or ""),
@@ -250,21 +206,14 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None) 
     kept = kept_for_projects(store, config.home, staged)
     sections = tuple(_section(one, wrote, redactor) for one in kept if one.notes.entries or one.skills or one.problem)
     every = changes(store, before=after, limit=PAGE_ROWS + 1)
-    counts: dict[str, int] = {}
-    for row in store.rows("learned.counts"):
-        counts[row["state"]] = counts.get(row["state"], 0) + row["changes"]
     more = str(every[PAGE_ROWS - 1].id) if len(every) > PAGE_ROWS else None
     return LearnedPage(
         notes,
         sections,
         [_waiting(one, kept) for one in staged],
-        counts,
         (
             _skills_table(store, config, kept, redactor),
-            _reviews_table(reviews(store, limit=_MOST_REVIEWS, now=time.time())),
-            msgspec.structs.replace(
-                _changes_table(every[:PAGE_ROWS], title="All changes"), after=more, has_previous=after is not None
-            ),
+            _changes_table(every[:PAGE_ROWS], after=more, has_previous=after is not None),
         ),
     )
 
@@ -282,7 +231,6 @@ def _section(one: KeptForProject, wrote: dict[str, Change], redactor: Redactor) 
         tuple(
             TableCell(
                 each.id,
-                href=None if one.key is None else skill_link(each.id, one.key),
                 small_print=redactor.text(each.description if each.problem is None else f"damaged: {each.problem}"),
             )
             for each in one.skills
@@ -316,14 +264,16 @@ def _came_to(store: Store, change: Change, folder: Path) -> str | None:
     return next((text for text in known if digest(text) == change.after_digest), None)
 
 
-def _changes_table(found: list[Change], *, title: str) -> Table:
+def _changes_table(found: list[Change], *, after: str | None, has_previous: bool) -> Table:
     return Table(
         name="changes",
-        title=title,
+        title="All changes",
         columns=_CHANGES,
         rows=[_change_row(one) for one in found],
         empty=_NOTHING_YET,
         note="Who wrote what, in which session. Undoing a change keeps later ones.",
+        after=after,
+        has_previous=has_previous,
     )
 
 
@@ -366,43 +316,13 @@ def _skill_row(
 ) -> tuple[TableCell, ...]:
     said = one.description if one.problem is None else f"damaged: {one.problem}"
     key = None if project is None else project.key
-    # The skill of a project that is no longer known has no address.
-    link = None if project is not None and key is None else skill_link(one.id, key)
     return (
-        TableCell(one.id, href=link),
+        TableCell(one.id),
         TableCell(None if project is None else project.name, href=None if key is None else project_link(key)),
         TableCell(redactor.text(said)),
         TableCell(by),
-        TableCell(1 + len(one.files), href=link),
+        TableCell(1 + len(one.files)),
         TableCell(count.viewed),
         TableCell(count.used),
         time_cell(count.last_used_at),
-    )
-
-
-def _reviews_table(found: list[Review]) -> Table:
-    return Table(
-        name="reviews",
-        title="Reviews",
-        columns=_REVIEWS,
-        rows=[_review_row(one) for one in found],
-        empty="No reviews yet. `seasoned review SESSION` reviews one.",
-        note="What each review kept and cost. “Nothing” is a valid result.",
-    )
-
-
-def _review_row(one: Review) -> tuple[TableCell, ...]:
-    figures = [figure for figure in (one.input_tokens, one.output_tokens) if figure is not None]
-    cost = None if one.cost_usd is None else f"${one.cost_usd:.4f}" + (" and more" if one.unpriced else "")
-    return (
-        TableCell(one.id),
-        time_cell(one.started_at),
-        TableCell(one.session, href=session_link(one.session)),
-        TableCell(one.topic),
-        TableCell(one.state, tone={"kept": "ok", "failed": "failed", "lost": "failed"}.get(one.state, "quiet")),
-        TableCell(one.said),
-        TableCell(one.kept, href="#table-changes" if one.kept else None),
-        TableCell(one.staged, href="#waiting" if one.staged else None),
-        TableCell(sum(figures) if figures else None),
-        TableCell(one.cost_usd, shown=cost or "unknown"),
     )

@@ -18,12 +18,10 @@ from seasoned.lesson.advice import MOST
 from seasoned.report.page import charts
 from seasoned.report.page.plots import Plot
 from seasoned.report.page.rows import figure_cells, figure_row, number, rate_between
-from seasoned.report.report import revision
 from seasoned.report.trials import DaySums, Figure, over_time
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import ProjectRow, list_projects
 from seasoned.text import dollars, plural
-from seasoned.web.cache import CacheLookup, TellProgress, cache_of, look_up_project
 from seasoned.web.display import (
     day_and_time,
     percent,
@@ -31,7 +29,7 @@ from seasoned.web.display import (
     session_link,
     sessions_link,
 )
-from seasoned.web.history_store import HistoryStore, histories_of
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router, redirect
 from seasoned.web.table import Column, Table, TableCell, answer, choice_of, figure
@@ -53,12 +51,7 @@ async def show(request: Request, here: Here) -> Response:
         return redirect(f"{here.visit.path}/{project_link(chosen.key)}")
     service = service_of(request)
     histories = histories_of(request)
-    now = await histories.read(revision)
-    look: CacheLookup[Sequence[DatabaseRow]] = await look_up_project(
-        request, "overview", "Summing up the sessions", now, None, _sums, is_needed=True
-    )
-    days = look.value
-    assert days is not None  # the page waits for it
+    days = await histories.read(lambda store: store.rows("page.days"))
     found = await advice_for(request)
 
     def ask(store: Store) -> dict[str, Any]:
@@ -89,16 +82,8 @@ async def show(request: Request, here: Here) -> Response:
         project_link=project_link,
         session_link=session_link,
         waiting=await service.pending_count(),
-        # Its progress is shown where the advice will be.
-        works=[work for work in cache_of(request).running() if work is not found.lookup.work],
         **await histories.read(ask),
     )
-
-
-def _sums(histories: HistoryStore, _: TellProgress, __: str | None) -> Sequence[DatabaseRow]:
-    """What is summed over all calls, which takes longer the more there are."""
-    with histories.open() as store:
-        return store.rows("page.days")
 
 
 def _changes(store: Store) -> dict[str, int]:

@@ -11,20 +11,18 @@ import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.app import template as templates
 from seasoned.app.lessons import LessonEntry, LessonView, lesson_view
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
 from seasoned.errors import NotFound, UsageError
-from seasoned.example.library.storage import library_of
 from seasoned.gateway.history_usage import price_source
 from seasoned.lesson.ask import decide as decide_line
 from seasoned.lesson.rules import is_behind
 from seasoned.report.page.rows import number
 from seasoned.report.report import Revision, revision
 from seasoned.store import Store
-from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects, refs_in
+from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
 from seasoned.text import dollars
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
@@ -66,15 +64,6 @@ MISTAKE_COLUMNS = (
 )
 _MISTAKES = 20
 _FOLDERS = 12
-_EXAMPLES = 20
-_EXAMPLE_COLUMNS = (
-    Column("id", "example"),
-    Column("tool", "tool"),
-    Column("kind", "kind"),
-    Column("arguments", "arguments"),
-    *numbers(support="sessions that did so", shown="shown"),
-    Column("state", "state"),
-)
 _NONE_YET = "No projects yet: `seasoned scan` reads the histories that your agents keep."
 
 
@@ -99,7 +88,6 @@ class ProjectPage(msgspec.Struct, frozen=True):
     view: LessonView
     lines: list[LineCard]
     mistakes: Table
-    examples: Table
     folders: list[FolderRow]
     # The folder whose sheet is shown; empty for the project as a whole.
     folder: str
@@ -125,16 +113,14 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
     if row is None:
         raise NotFound(f"There is no project {key[:200]!r}, or its sessions were forgotten. See the list of projects.")
     reading = await _refreshed(request, now) if is_due else None
-    shown = await histories_of(request).read(
-        lambda store: _shown(store, row, folder, now=histories_of(request).now(store))
-    )
+    shown = await histories_of(request).read(lambda store: _shown(store, row, folder))
     found = await advice_for(request, row.key)
     newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
     return answer(
         request,
         here,
         "project.html",
-        tables=(shown.mistakes, shown.examples, newest),
+        tables=(shown.mistakes, newest),
         shown=shown,
         found=found,
         figures=_figures(row, found, prices),
@@ -253,7 +239,7 @@ def _figures(row: ProjectRow, found: FoundAdvice, prices: str | None) -> list[di
     ]
 
 
-def _shown(store: Store, row: ProjectRow, asked: str, *, now: float) -> ProjectPage:
+def _shown(store: Store, row: ProjectRow, asked: str) -> ProjectPage:
     folders = folders_of(store, row.key)
     known = {one.folder for one in folders}
     # Only folders that sessions ran in: the address must not choose which files are looked at.
@@ -265,39 +251,7 @@ def _shown(store: Store, row: ProjectRow, asked: str, *, now: float) -> ProjectP
     lines = [LineCard(one, _command(one), [session_cell(ref, store) for ref in one.sessions]) for one in commands]
     is_checked = bool(folder) and Path(folder).is_dir()
     mistakes = mistake_table(store, [one for one in view.lessons if one.kind == "repair"])
-    return ProjectPage(
-        row, view, lines, mistakes, _examples(store, row.key, now=now), folders[:_FOLDERS], folder, is_checked
-    )
-
-
-def _examples(store: Store, project: str, *, now: float) -> Table:
-    """The examples of this project that sessions may be shown, those that were seen most often first."""
-    library, use = templates.library_now(store, now=now)
-    found = {
-        one.id: (one, library.hidden(template, one))
-        for template in library_of(library, refs_in(store, project)).templates
-        for one in template.examples
-    }
-    rows = [
-        (
-            TableCell(one.id),
-            TableCell(one.tool),
-            TableCell(one.kind),
-            TableCell(one.arguments),
-            TableCell(one.support),
-            TableCell(use.examples.get(one.id, 0)),
-            TableCell("active" if state is None else state.state),
-        )
-        for one, state in sorted(found.values(), key=lambda pair: -pair[0].support)[:_EXAMPLES]
-    ]
-    return Table(
-        name="examples",
-        title="Examples",
-        columns=_EXAMPLE_COLUMNS,
-        rows=rows,
-        note="For agents with named tools. `seasoned template show` prints them whole.",
-        empty="No examples yet. `seasoned template build` learns them from good sessions.",
-    )
+    return ProjectPage(row, view, lines, mistakes, folders[:_FOLDERS], folder, is_checked)
 
 
 def _command(entry: LessonEntry) -> str:

@@ -15,28 +15,23 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.app import review as reviewing
-from seasoned.app import template as templates
-from seasoned.app.extras import require
 from seasoned.app.stores import scan_into_store
 from seasoned.command.tool import Commit
-from seasoned.confirm.service.service import ConfirmService, service_of
-from seasoned.errors import CannotDo, NotFound
+from seasoned.confirm.service.service import service_of
+from seasoned.errors import NotFound
 from seasoned.history.reader.seasoned_db import NAME
 from seasoned.history.resume import resume_command
 from seasoned.live import RUNNING_SECONDS, streak_of
 from seasoned.project import name_of as project_name
 from seasoned.report.page.rows import number
-from seasoned.review.due import settings_of
 from seasoned.scan.intent import opening_words
 from seasoned.session import Session, ToolCall
 from seasoned.store import DatabaseRow, Store
-from seasoned.text import dollars, plural
-from seasoned.web.cache import TellProgress, cache_of
+from seasoned.text import dollars
 from seasoned.web.display import day_and_time, percent, project_link, session_link
 from seasoned.web.history_store import histories_of
-from seasoned.web.login import Here, read_change
-from seasoned.web.response import PageRoute, redirect
+from seasoned.web.login import Here
+from seasoned.web.response import PageRoute
 from seasoned.web.table import PAGE_ROWS, Column, Table, TableCell, answer, figure, opening, row_offset
 from seasoned.web.view.conversation import (
     ShownCall,
@@ -53,19 +48,6 @@ from seasoned.web.view.conversation import (
     whole_text,
 )
 from seasoned.web.view.live import live_of
-
-
-def _review(service: ConfirmService, session: Session, tell: TellProgress) -> None:
-    require("A review", "pydantic_ai")
-    choice = reviewing.choose_reviewer(service.config)
-    tell(f"{choice.name} reviews {plural(len(session.messages), 'message')}")
-    staging = settings_of(service.config).staging
-    done = reviewing.review(service.config, session, "both", choice, staging=staging)
-    # Raised, so that the page shows the work as failed.
-    if done.state in reviewing.BAD_STATES:
-        raise CannotDo(done.said or f"The review ended: {done.state}.")
-    tell(done.said or "Nothing to save.")
-
 
 router = APIRouter(route_class=PageRoute)
 # More marks in the bar would be thinner than a pixel.
@@ -144,7 +126,6 @@ async def show(
         await asyncio.to_thread(scan_into_store, service_of(request).config, [Path(live.path)], by_person=False)
         shown, found = await histories_of(request).read(look)
     lost = await _lost_turns(request, shown.ref, found)
-    review = cache_of(request).find(f"review of {shown.ref}")
     figures = _figures(shown.row, shown.ref, shown.compactions)
     project = shown.row["project"]
     return answer(
@@ -153,50 +134,11 @@ async def show(
         "session.html",
         tables=shown.tables,
         shown=shown,
-        review=review,
         figures=figures,
         lost=lost,
         project=project and project_link(project),
         project_name=project and project_name(project),
     )
-
-
-@router.post("/session-template")
-async def make_template(request: Request, here: Here) -> Response:
-    """Build a template from one session, and show the examples of its project."""
-    form = await read_change(request, here)
-    service = service_of(request)
-    redactor = service.secrecy.redactor()
-    name = form.get("name", "").strip() or None
-
-    def make(store: Store) -> str:
-        row = _row(store, form.get("session", ""))
-        ref = f"{row['agent']}:{row['native_id']}"
-        templates.create(store, ref, name=name, redactor=redactor)
-        return f"{project_link(row['project'])}#table-examples" if row["project"] else session_link(ref)
-
-    page = await histories_of(request).read(make)
-    return redirect(f"{here.visit.path}/{page}")
-
-
-@router.post("/session-review")
-async def review(request: Request, here: Here) -> Response:
-    """Review the session with a model, in the background."""
-    form = await read_change(request, here)
-    ref = form.get("session", "")
-
-    def look(store: Store) -> Session:
-        found = find_conversation(_row(store, ref))
-        if not isinstance(found, Session):
-            raise NotFound(f"It cannot be reviewed. {found}")
-        return found
-
-    session = await histories_of(request).read(look)
-    service = service_of(request)
-    cache_of(request).begin(
-        f"review of {session.ref}", "Review", lambda tell: _review(service, session, tell), href="learned"
-    )
-    return redirect(f"{here.visit.path}/{session_link(ref)}")
 
 
 async def _lost_turns(request: Request, ref: str, found: Session | str) -> DatabaseRow | None:
