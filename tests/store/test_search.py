@@ -117,8 +117,43 @@ def test_pages_of_hits_follow_each_other(histories: Path) -> None:
     with _read(histories) as store:
         first = search(store, "zebra", limit=1)
         assert [hit.session["native_id"] for hit in first.hits] == ["s2"]
-        rest = search(store, "zebra", limit=1, before=first.before)
-        assert [hit.session["native_id"] for hit in rest.hits] == ["s1"] and rest.before is None
+        rest = search(store, "zebra", limit=1, after=1)
+        assert [hit.session["native_id"] for hit in rest.hits] == ["s1"] and first.has_more and not rest.has_more
+
+
+def test_names_are_found_by_their_parts_and_words_in_other_forms_those_that_stand_together_first(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "histories"
+    folder.mkdir()
+    said = (
+        "Cancelled it: openSessionStore in src/store/session_cache.py leaks a handle",
+        f"The handle is here {'and there ' * 30} and it leaks a lot",
+        "A leaking handle",
+        "Nothing of this kind",
+    )
+    for number, text in enumerate(said, start=1):
+        (folder / f"s{number}.jsonl").write_text(_line("user", text, 0, f"s{number}"))
+    with _read(folder) as store:
+        for words, expected in (
+            ("SessionStore", ["s1"]),
+            ("SessionCache", ["s1"]),
+            ("store", ["s1"]),
+            ("openSessionStore in src/store", ["s1"]),
+            ("opensessionstore", ["s1"]),
+            ("session_cache.py", ["s1"]),
+            ("cache", ["s1"]),
+            ("cancels", ["s1"]),
+            ("cancellation leak", ["s1"]),
+            # As it is typed, then close together in another form, then anywhere.
+            ("leaks a handle", ["s1", "s3", "s2"]),
+            ('"a handle"', ["s1"]),
+            # No session has all words: the rare ones decide.
+            ("cancelled the handle of unicorns", ["s1"]),
+        ):
+            assert [hit.session["native_id"] for hit in search(store, words).hits] == expected, words
+        assert search(store, "store").hits[0].pieces[1::2] == ("openSessionStore", "store")
+        assert search(store, "cache").hits[0].snippet == said[0]
 
 
 def test_a_session_that_goes_on_is_found_by_its_new_words_and_once(histories: Path) -> None:

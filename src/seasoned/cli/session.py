@@ -360,8 +360,8 @@ def search(
 ) -> None:
     """Find sessions by what was said and done.
 
-    All words must be in a session: in its title, in what you or the agent said, in a command, a path or an error. Words
-    in "quotation marks" must be adjacent, and `word*` matches any word with that beginning. The newest come first.
+    In titles, in what you or the agent said, in commands, paths and errors, also as a part of a name or with another
+    ending. Words in "quotation marks" must be adjacent. Sessions in which the words stand closest together come first.
 
     \b
     Example: seasoned search "connection refused" --tool Bash --verdict failed
@@ -376,14 +376,14 @@ def search(
         found = find(store, asked, SearchFilter(project=key, **wanted), limit=limit)
     if as_json:
         answer = {"words": asked, "project": key, "count": len(found.hits)}
-        answer |= {"has_more": found.before is not None, "waiting": found.waiting}
+        answer |= {"has_more": found.has_more, "waiting": found.waiting}
         print_json("search", {**answer, "hits": [_hit_answer(one) for one in found.hits]})
         return
     for hit in found.hits:
         _print_hit(hit)
     if not found.hits:
-        click.echo("No session has all of these words." + ("" if key is None else " Try --all."))
-    elif found.before is not None:
+        click.echo("No session has these words." + ("" if key is None else " Try --all."))
+    elif found.has_more:
         click.echo("More match. Add a word, or use --limit.")
     if found.waiting:
         click.echo(f"{plural(found.waiting, 'session')} not indexed yet. Search again to continue.", err=True)

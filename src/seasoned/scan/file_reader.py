@@ -30,7 +30,7 @@ from seasoned.store.packed import unpack
 
 RESULT_CHARS = 500
 # What is kept of a message, for search.
-SAID_CHARS = 1000
+SAID_CHARS = 8000
 # Content that a tool only passes on (files, matches, pages) or writes is not kept beyond this.
 _CONTENT_CHARS = 160
 # A failure says what it did at its start and why it failed at its end; together they fit into a result.

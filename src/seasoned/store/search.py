@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from functools import partial
+from itertools import islice
 from typing import Any, Literal
 
 import msgspec
@@ -23,7 +25,13 @@ _SHOWN = 5  # ids in an error
 _CALL_CHARS = 400
 _BATCH = 25
 _GROUP = 16 * _BATCH
-_CANDIDATES = 500  # sessions to look into when a filter by tool or verdict rules most of them out
+_CANDIDATES = 500  # sessions to look into at most, for each way in which the words may stand
+_SHORTEST = 3  # letters of a stem
+# The endings of English, and the letter that is doubled before some of them.
+_ENDING = LazyRegex(
+    r"(?i)(?<=[a-z]{3})([b-df-hj-np-tv-z])?\1?(?:ations?|ings?|ions?|ers?|e?d|ies|e?s|ly|y|(?<=[a-z]{4})e)?\Z"
+)
+_NEAR = 12  # words between those that stand close together, and some more for each
 _AROUND = 70  # characters shown on each side of a match
 # The rowid: seconds, then the session. 2**25 sessions in one store, and times far beyond this century.
 _SESSION_BITS = 25
@@ -35,9 +43,33 @@ _UNSPACED = LazyRegex(
     "\U00020000-\U0003ffff]"
 )
 _GAP = "\u200b"
-_DROPPED = dict.fromkeys(map(ord, (_GAP, _OPENS, _CLOSES, "\0")))
+# A name such as `readFile` is followed by its parts, which are found and not shown.
+_PARTS_OPEN, _PARTS_CLOSE = "\u2063", "\u2064"
+_JOINED = LazyRegex(r"(?<![A-Za-z0-9])[A-Za-z]+[a-z][A-Z][A-Za-z]*(?![A-Za-z0-9])")
+_PART = LazyRegex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WITH_PARTS = LazyRegex(f"(\\w+{_CLOSES}?){_PARTS_OPEN}([^{_PARTS_CLOSE}]*){_PARTS_CLOSE}")
+_DROPPED = dict.fromkeys(map(ord, (_GAP, _PARTS_OPEN, _PARTS_CLOSE, _OPENS, _CLOSES, "\0")))
 _TERM = LazyRegex(r'"([^"]*)"?|(\S+)')
-_WORD = LazyRegex(r"\w")
+_WORD = LazyRegex(r"[^\W_]+")
+
+
+class SearchTerm(msgspec.Struct, frozen=True, order=True):
+    """A text whose words stand together; with `is_begun` its last word may go on."""
+
+    text: str
+    is_begun: bool = False
+
+    def begun(self) -> SearchTerm:
+        """How the words of the same stem begin: `cancelled` also finds `cancels` and `cancellation`."""
+        stem = _ENDING.compiled.sub(r"\1", self.text)
+        return SearchTerm(stem if len(stem) >= _SHORTEST else self.text, is_begun=len(self.text) >= _SHORTEST)
+
+    def __str__(self) -> str:
+        """For FTS5."""
+        # A name such as `readFile` is also found as `read_file`; among other words its parts stand behind it.
+        is_name = _JOINED.compiled.fullmatch(self.text) is not None
+        quoted = _quoted(" ".join(_PART.compiled.findall(self.text))) if is_name else _row_of([self])
+        return f"{quoted} *" if self.is_begun else quoted
 
 
 class SearchPlace(msgspec.Struct, frozen=True, array_like=True):
@@ -65,11 +97,10 @@ class SearchHit(msgspec.Struct, frozen=True):
 
 
 class SearchAnswer(msgspec.Struct, frozen=True):
-    """The newest sessions with the words."""
+    """The sessions with the words, best first."""
 
     hits: tuple[SearchHit, ...]
-    # Where the next page begins; None if there is none.
-    before: int | None
+    has_more: bool
     waiting: int  # sessions that are not in the index yet
 
 
@@ -85,11 +116,11 @@ class SearchFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def search(
-    store: Store, words: str, wanted: SearchFilter | None = None, *, limit: int = 20, before: int | None = None
+    store: Store, words: str, wanted: SearchFilter | None = None, *, limit: int = 20, after: int = 0
 ) -> SearchAnswer:
-    """The newest sessions that hold all words; each word also finds its English endings, `word*` any ending.
+    """The sessions that hold all words, those first in which they stand closest together; `after` leaves out the first.
 
-    Words between quotation marks must stand together. Where nothing has the whole words, their beginnings count.
+    Each word also finds its English endings, `word*` any ending. Words between quotation marks must stand together.
     """
     wanted = wanted or SearchFilter()
     terms = _terms(words)
@@ -97,31 +128,59 @@ def search(
         raise UsageError("Give a word to search for: a letter or a digit must be in it.")
     row = store.row("search.count_waiting")
     waiting = 0 if row is None else int(row["sessions"])
-    found = list(_hits(store, _expression(terms, wanted), wanted, limit + 1, before))
-    if not found and before is None:
-        begun = [(text, True) for text, _ in terms]
-        found = list(_hits(store, _expression(begun, wanted), wanted, limit + 1, before))
-    shown = found[:limit]
-    more = shown[-1][0] if len(found) > limit else None
-    return SearchAnswer(tuple(hit for _, hit in shown), more, waiting)
+    found = list(islice(_hits(store, terms, wanted), after, after + limit + 1))
+    return SearchAnswer(tuple(found[:limit]), len(found) > limit, waiting)
 
 
-def _hits(
-    store: Store, expression: str, wanted: SearchFilter, limit: int, before: int | None
-) -> Iterator[tuple[int, SearchHit]]:
+def _hits(store: Store, terms: list[SearchTerm], wanted: SearchFilter) -> Iterator[SearchHit]:
     first = 0 if wanted.since is None else _rowid(wanted.since, 0)
     last = (1 << 62) if wanted.until is None else _rowid(wanted.until, 0)
-    given = {"words": expression, "first": first, "before": min(last, before or last), "limit": _CANDIDATES}
-    given["limit"] = limit if wanted.tool is None and wanted.verdict is None else _CANDIDATES
-    found = 0
-    for row in store.each("search.find", given):
-        session = store.row("search.found", {"id": row["id"]})
-        hit = None if session is None else _hit(session, row["text"], wanted)
-        if hit is not None:
-            yield row["id"], hit
-            found += 1
-            if found == limit:
-                return
+    facts = _facts(wanted)
+    seen: set[int] = set()
+    for expression in _tiers(terms, partial(_count, store), lambda: bool(seen)):
+        given = {"words": f"text : ({expression}){facts}", "first": first, "before": last, "limit": _CANDIDATES}
+        for row in store.each("search.find", given):
+            if row["id"] in seen:
+                continue
+            seen.add(row["id"])
+            marked = store.row("search.marked", {"words": given["words"], "id": row["id"]})
+            session = store.row("search.found", {"id": row["id"]})
+            hit = None if marked is None or session is None else _hit(session, marked["text"], wanted)
+            if hit is not None:
+                yield hit
+
+
+def _tiers(terms: list[SearchTerm], count: Callable[[SearchTerm], int], is_found: Callable[[], bool]) -> Iterator[str]:
+    """What FTS5 is asked, one after the other: words in a row, close together, and anywhere.
+
+    Where no session has all words, the commonest are left out: the rare ones say most.
+    """
+    begun = [one.begun() for one in terms]
+    if len(terms) > 1:
+        yield _row_of(terms)
+        for several in (terms, begun):
+            yield f"NEAR({' '.join(map(str, several))}, {_NEAR + 2 * len(several)})"
+    for several in (terms, begun):
+        yield " AND ".join(map(str, several))
+    rarest = [str(one) for times, one in sorted([(count(one), one) for one in begun]) if times]
+    for size in range(min(len(rarest), len(terms) - 1), 0, -1):
+        if is_found():
+            return
+        yield " AND ".join(rarest[:size])
+
+
+def _count(store: Store, term: SearchTerm) -> int:
+    row = store.row("search.count", {"words": f"text : {term}"})
+    return 0 if row is None else int(row["sessions"])
+
+
+def _row_of(terms: list[SearchTerm]) -> str:
+    return _quoted(_with_parts(spaced(" ".join([one.text for one in terms]))))
+
+
+def _quoted(text: str) -> str:
+    """A phrase for FTS5: nothing that a person types is an operator."""
+    return '"' + text.replace('"', " ") + '"'
 
 
 def _hit(session: sqlite3.Row, text: str, wanted: SearchFilter) -> SearchHit | None:
@@ -134,7 +193,8 @@ def _hit(session: sqlite3.Row, text: str, wanted: SearchFilter) -> SearchHit | N
         if _OPENS not in line or not _is_wanted(place, wanted):
             continue
         matching += 1
-        words = len({piece.partition(_CLOSES)[0].lower() for piece in line.split(_OPENS)[1:]})
+        marked = " ".join([piece.partition(_CLOSES)[0] for piece in line.split(_OPENS)[1:]])
+        words = len(set(_WORD.compiled.findall(marked.lower())))
         # The first of equals, which is where people begin to read.
         if best is None or words > best[0]:
             best = (words, number)
@@ -151,7 +211,7 @@ def _is_wanted(place: SearchPlace, wanted: SearchFilter) -> bool:
 
 def _pieces(line: str) -> tuple[str, ...]:
     """What is shown of a line: its first match and some words around it."""
-    parts = re.split(f"[{_OPENS}{_CLOSES}]", line.replace(_GAP, ""))
+    parts = re.split(f"[{_OPENS}{_CLOSES}]", _without_parts(line))
     parts[0] = parts[0] if len(parts[0]) <= _AROUND else "…" + parts[0][-_AROUND:]
     shown: list[str] = []
     length = 0
@@ -164,28 +224,23 @@ def _pieces(line: str) -> tuple[str, ...]:
     return tuple(shown)
 
 
-def _terms(words: str) -> list[tuple[str, bool]]:
-    """What must be found: texts whose words stand together, and whether the last may go on."""
-    found = []
-    for quoted, plain in _TERM.compiled.findall(words):
-        text = quoted or plain
+def _terms(words: str) -> list[SearchTerm]:
+    """What must be found: texts whose words stand together."""
+    return [
+        SearchTerm(text.rstrip("*"), bool(plain) and text.endswith("*"))
+        for quoted, plain in _TERM.compiled.findall(words)
         # What has no letter and no digit is not in the index.
-        if _WORD.compiled.search(text.replace("_", "")):
-            found.append((text.rstrip("*"), bool(plain) and text.endswith("*")))
-    return found
+        if _WORD.compiled.search(text := quoted or plain)
+    ]
 
 
-def _expression(terms: Iterable[tuple[str, bool]], wanted: SearchFilter) -> str:
-    """What FTS5 is asked. Everything is quoted: nothing that a person types is an operator."""
-    said = []
-    for text, is_prefix in terms:
-        quoted = spaced(text).replace('"', " ")
-        said.append(f'text : "{quoted}"{" *" if is_prefix else ""}')
+def _facts(wanted: SearchFilter) -> str:
+    """What else FTS5 is asked."""
     facts = [_fact("project", wanted.project)] if wanted.project is not None else []
     facts += [_fact("agent", wanted.agent)] if wanted.agent is not None else []
     if wanted.tool is not None or wanted.verdict is not None:
         facts.append(_fact("call", wanted.tool, wanted.verdict))
-    return " AND ".join([*said, *[f'facts : "{fact}"' for fact in facts]])
+    return "".join([f' AND facts : "{fact}"' for fact in facts])
 
 
 def _fact(*parts: str | None) -> str:
@@ -197,6 +252,23 @@ def spaced(text: str) -> str:
     """The text with a separator around each character of scripts that have no spaces; without marks of ours."""
     plain = text.translate(_DROPPED)
     return plain if plain.isascii() else _UNSPACED.compiled.sub(lambda match: f"{_GAP}{match[0]}{_GAP}", plain)
+
+
+def _with_parts(text: str) -> str:
+    """The text in which each name such as `readFile` is followed by `read File`."""
+    return _JOINED.compiled.sub(
+        lambda match: f"{match[0]}{_PARTS_OPEN}{' '.join(_PART.compiled.findall(match[0]))}{_PARTS_CLOSE}", text
+    )
+
+
+def _without_parts(line: str) -> str:
+    """The line as it was; where only a part of a name is marked, the whole name is."""
+
+    def name(match: re.Match[str]) -> str:
+        is_marked = _OPENS in match[2] and _CLOSES not in match[1]
+        return f"{_OPENS}{match[1]}{_CLOSES}" if is_marked else match[1]
+
+    return _WITH_PARTS.compiled.sub(name, line.replace(_GAP, ""))
 
 
 def fill(store: Store, *, within_seconds: float | None = None, pause: Callable[[], None] = lambda: None) -> int:
@@ -259,7 +331,7 @@ def _document(store: Store, session_id: int) -> tuple[Any, ...] | None:
         lines.append((SearchPlace(row["message"], "call", row["position"], tool, verdict), text))
     lines.sort(key=lambda one: (one[0].message, one[0].by == "call"))
     # One line each: the line of a match is its place.
-    text = "\n".join([spaced(" ".join(text.split())) for _, text in lines])
+    text = "\n".join([_with_parts(spaced(" ".join(text.split()))) for _, text in lines])
     places = msgspec.json.encode([place for place, _ in lines])
     id = _rowid(session["at"], session_id)
     return id, session_id, " ".join(sorted(facts)), pack(places), pack_text(text)

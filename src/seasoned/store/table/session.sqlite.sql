@@ -223,10 +223,10 @@ CREATE TRIGGER search_document_gone AFTER DELETE ON search_document BEGIN
     INSERT INTO search_index (search_index, rowid, facts, text)
     VALUES ('delete', OLD.id, OLD.facts, unpacked(OLD.text));
 END;
--- No texts and no lengths are stored a second time. Word endings of English do not count.
+-- No texts and no lengths are stored a second time.
 CREATE VIRTUAL TABLE search_index USING fts5 (
     facts, text, content = 'search_text', content_rowid = 'id', columnsize = 0,
-    tokenize = 'porter unicode61 remove_diacritics 2'
+    tokenize = 'unicode61 remove_diacritics 2'
 );
 -- Sessions whose agent says that they have ended, and that did not go on since. Others are finished after an hour of quiet.
 CREATE VIEW finished_session AS

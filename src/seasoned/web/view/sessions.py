@@ -31,6 +31,7 @@ from seasoned.web.table import (
     cursor_place,
     name_cell,
     rate_cell,
+    row_offset,
     sort_order,
 )
 from seasoned.web.view import session
@@ -212,7 +213,7 @@ _WHO = {"title": "Title", "person": "You", "agent": "Agent"}
 
 @router.get("/search")
 async def show_search(request: Request, here: Here) -> Response:
-    """Find sessions by words, the newest first."""
+    """Find sessions by words, those first in which they stand closest together."""
     asked = {
         name: request.query_params.get(name, "").strip()[:_LONGEST_SEARCH]
         for name in ("q", "agent", "tool", "verdict", "since", "until")
@@ -226,9 +227,9 @@ async def show_search(request: Request, here: Here) -> Response:
         fill(store, within_seconds=_FILL_SECONDS)
         agents = [row["agent"] for row in store.rows("page.agents")]
         wanted = _filter(asked, chosen.key)
-        before = None if after is None else cursor_place(after)[1]
+        first = row_offset(after)
         try:
-            found = search(store, asked["q"], wanted, limit=PAGE_ROWS, before=before) if asked["q"] else None
+            found = search(store, asked["q"], wanted, limit=PAGE_ROWS, after=first) if asked["q"] else None
         except UsageError as error:
             return None, agents, chosen, [], str(error)
         names = [name_cell(hit.session, store) for hit in found.hits] if found else []
@@ -247,7 +248,7 @@ async def show_search(request: Request, here: Here) -> Response:
         verdicts=VERDICTS,
         project=chosen,
         problem=problem,
-        after=None if found is None or found.before is None else f"0_{found.before}",
+        after=row_offset(after) + PAGE_ROWS if found is not None and found.has_more else None,
         has_previous=after is not None,
     )
 
