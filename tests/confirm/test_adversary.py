@@ -20,7 +20,7 @@ from seasoned.confirm.audit import chain
 from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.people.credential import find
 from seasoned.confirm.policy import AllowRule, Policy, RateRule
-from seasoned.confirm.request.request import request_digest
+from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.store import open_database
 from tests.confirm.serving import ASKED, Serving, serving
 from tests.each_case import check_each
@@ -183,10 +183,8 @@ def test_of_a_name_that_is_there_twice_one_is_asked_and_shown_and_bound(service:
         made = client.post("/confirm", content=body, headers={"Content-Type": "application/json"}).json()
     shown = service.look(made["id"])
     assert (made["status"], shown["action"], shown["details"]) == ("pending", "deploy_production", {"a": 2})
-    expected = request_digest(
-        action="deploy_production", description="d", details={"a": 2}, session_key="", requester="agent"
-    )
-    assert made["digest"] == expected
+    asked = NewRequest(action="deploy_production", description="d", details={"a": 2})
+    assert made["digest"] == request_digest(asked, "agent")
 
 
 def test_sql_in_a_field_is_text(service: Serving, target: dict[str, Any]) -> None:

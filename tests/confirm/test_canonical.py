@@ -11,7 +11,14 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.confirm.request.request import MOST_DEPTH, canonical, check_text, request_bytes, request_digest
+from seasoned.confirm.request.request import (
+    MOST_DEPTH,
+    NewRequest,
+    canonical,
+    check_text,
+    request_bytes,
+    request_digest,
+)
 from seasoned.errors import UsageError
 from tests.each_case import check_each
 
@@ -28,13 +35,16 @@ ASKED: dict[str, Any] = {
     "description": "Remove it",
     "details": {"b": 1, "a": [True, None, "ä"]},
     "session_key": "s",
-    "requester": "hermes",
 }
+
+
+def digest(requester: str = "hermes", **other: Any) -> str:
+    return request_digest(NewRequest(**ASKED | other), requester)
 
 
 def test_the_bytes_are_those_of_rfc_8785() -> None:
     assert (
-        request_bytes(**ASKED)
+        request_bytes(NewRequest(**ASKED), "hermes")
         == (
             '{"action":"delete_data","description":"Remove it","details":{"a":[true,null,"ä"],"b":1},'
             '"requester":"hermes","session_key":"s"}'
@@ -57,19 +67,19 @@ def test_it_writes_what_the_library_rfc8785_writes(value: Any) -> None:
 @given(DETAILS)
 def test_order_and_spaces_change_nothing(details: dict[str, Any]) -> None:
     turned = json.loads(json.dumps(dict(reversed(details.items())), indent=3))
-    assert request_digest(**ASKED | {"details": details}) == request_digest(**ASKED | {"details": turned})
+    assert digest(details=details) == digest(details=turned)
 
 
 def test_every_field_is_bound() -> None:
     def check(field: str) -> None:
         other = {"details": {"b": 2}, "action": "wipe_database"}.get(field, "other")
-        assert request_digest(**ASKED | {field: other}) != request_digest(**ASKED)
+        assert digest(**{field: other}) != digest()
 
-    check_each(sorted(ASKED), check)
+    check_each([*sorted(ASKED), "requester"], check)
 
 
 def test_true_one_and_the_text_1_are_three_things() -> None:
-    assert len({request_digest(**ASKED | {"details": {"a": value}}) for value in (True, 1, "1", None)}) == 4
+    assert len({digest(details={"a": value}) for value in (True, 1, "1", None)}) == 4
 
 
 def test_what_has_no_one_spelling_is_refused_with_its_place() -> None:

@@ -1,4 +1,4 @@
-"""The Python client and the decorator, against a real service; and what they do when it misbehaves: nothing."""
+"""The Python client, against a real service; and what they do when it misbehaves: nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from seasoned.confirm.client import (
-    Changed,
     ConfirmClient,
     Expired,
     NotConfirmed,
@@ -24,7 +23,6 @@ from seasoned.confirm.client import (
     configured_client,
     in_thread,
 )
-from seasoned.confirm.decorator import requires_confirmation
 from seasoned.confirm.policy import AllowRule, Listen, Policy
 from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.errors import CannotDo, UsageError
@@ -57,28 +55,6 @@ def deciding(service: Serving, verb: str, **body: Any) -> Callable[[RequestView]
     return decide
 
 
-def approver(service: Serving, verb: str = "approve", **body: Any) -> Callable[[], None]:
-    """Somebody who watches the list and decides about whatever comes next."""
-    done = threading.Event()
-
-    def watch() -> None:
-        with service.client("alice") as client:
-            while not done.is_set():
-                found = client.get("/confirm", params={"status": "pending"}).json()["requests"]
-                for one in found:
-                    service.decide(one["id"], verb, **body)
-                time.sleep(0.02)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-
-    def stop() -> None:
-        done.set()
-        thread.join()
-
-    return stop
-
-
 def test_a_grant_comes_only_after_a_person_agreed_and_is_bound_to_what_was_asked(
     service: Serving, client: ConfirmClient
 ) -> None:
@@ -86,9 +62,8 @@ def test_a_grant_comes_only_after_a_person_agreed_and_is_bound_to_what_was_asked
     found = service.look(grant.id)
     assert (found["status"], found["resolved_by"]) == ("approved", "alice")
     assert found["redeemed_at"] == grant.redeemed_at
-    assert grant.digest == request_digest(
-        action="delete_data", description="Delete old logs", details=DETAILS, session_key="", requester="agent"
-    )
+    asked = NewRequest(action="delete_data", description="Delete old logs", details=DETAILS)
+    assert grant.digest == request_digest(asked, "agent")
 
 
 def test_a_denial_says_who_and_why(service: Serving, client: ConfirmClient) -> None:
@@ -158,9 +133,10 @@ class Liar(OtherSide):
 
 
 def _body(**values: Any) -> bytes:
-    asked = {"action": "delete_data", "description": "d", "details": {}, "session_key": "", "requester": "agent"}
-    digest = request_digest(**asked)  # type: ignore[arg-type]
-    return json.dumps({"id": "r1", "status": "approved", "digest": digest, **asked, **values}).encode()
+    asked = {"action": "delete_data", "description": "d"}
+    digest = request_digest(NewRequest(**asked), "agent")
+    seen = {"id": "r1", "status": "approved", "requester": "agent", "digest": digest}
+    return json.dumps({**seen, **asked, **values}).encode()
 
 
 GRANTED = json.dumps({"id": "r1", "digest": json.loads(_body())["digest"], "redeemed_at": 1.0}).encode()
@@ -218,83 +194,3 @@ def test_an_address_that_would_betray_the_token_is_refused() -> None:
 def test_without_settings_nobody_can_be_asked(home: Path) -> None:
     with pytest.raises(CannotDo, match="confirm_url is not set"):
         configured_client()
-
-
-def test_a_decorated_function_runs_with_exactly_what_was_confirmed(service: Serving, client: ConfirmClient) -> None:
-    ran: list[Any] = []
-
-    @requires_confirmation("transfer_funds", client=client)
-    def pay(to: str, amount: int = 5, *, tags: list[str] | None = None) -> str:
-        """Pay somebody."""
-        ran.append((to, amount, tags))
-        return "paid"
-
-    stop = approver(service)
-    try:
-        assert pay("ada", tags=["a"]) == "paid"
-    finally:
-        stop()
-    assert ran == [("ada", 5, ["a"])]
-    with service.client("root") as reading:
-        (found,) = [one for one in reading.get("/confirm").json()["requests"] if one["action"] == "transfer_funds"]
-    assert found["description"].endswith("pay: Pay somebody.")
-    assert found["details"] == {"to": "ada", "amount": 5, "tags": ["a"]}
-    assert found["redeemed_at"] is not None
-
-
-def test_a_decorated_function_does_not_run_when_it_is_denied(service: Serving, client: ConfirmClient) -> None:
-    ran: list[str] = []
-
-    @requires_confirmation("wipe_database", client=client)
-    async def wipe(name: str) -> None:
-        ran.append(name)
-
-    stop = approver(service, "deny", reason="never")
-    try:
-        with pytest.raises(SaidNo, match="never"):
-            asyncio.run(wipe("orders"))
-    finally:
-        stop()
-    assert ran == []
-
-
-def test_arguments_that_change_while_a_person_is_asked_stop_the_call(service: Serving, client: ConfirmClient) -> None:
-    ran: list[Any] = []
-    tables = ["old_orders"]
-
-    class Sly(ConfirmClient):
-        """Swaps the argument between the approval and the call, as another thread might."""
-
-        def confirm(self, *args: Any, **more: Any) -> Any:
-            grant = super().confirm(*args, on_submitted=deciding(service, "approve"), **more)
-            tables[0] = "orders"
-            return grant
-
-    @requires_confirmation("migrate_database", client=Sly(service.url, service.tokens["agent"]))
-    def drop(names: list[str]) -> None:
-        ran.append(names)
-
-    with pytest.raises(Changed):
-        drop(tables)
-    assert ran == []
-
-
-def test_what_a_person_cannot_be_shown_exactly_is_refused_before_anybody_is_asked(client: ConfirmClient) -> None:
-    @requires_confirmation("delete_data", client=client)
-    def delete(what: Any) -> None:
-        raise AssertionError("it must not run")
-
-    class Text(str):
-        """Shows one thing and may be another."""
-
-    for value in (object(), {1: 2}, [Text("x")], {"a": {1, 2}}):
-        with pytest.raises(UsageError, match="cannot be shown exactly"):
-            delete(value)
-
-
-def test_a_generator_cannot_be_decorated() -> None:
-    with pytest.raises(UsageError, match="generator"):
-
-        @requires_confirmation("delete_data")
-        def rows() -> Iterator[int]:
-            yield 1

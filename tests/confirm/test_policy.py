@@ -24,7 +24,6 @@ redeem_seconds = 60
 
 [timeout]
 default_seconds = 120
-max_seconds = 1800
 
 [rate]
 count = 5
@@ -70,7 +69,7 @@ def test_without_a_file_the_default_holds(tmp_path: Path) -> None:
     policy = load_policy(tmp_path / "policy.toml")
     assert policy == DEFAULT
     assert limits(policy, "send_email") == [(10, 3600), (50, 3600), (60, 3600)]
-    assert (policy.timeout.default_seconds, policy.timeout.min_seconds, policy.timeout.max_seconds) == (300, 30, 3600)
+    assert policy.timeout.default_seconds == 300
     assert policy.quorum("deploy_production") == 1
     assert policy.approvers("deploy_production") is None
     assert policy.channels == ()
@@ -144,7 +143,6 @@ def test_a_mistake_is_told_with_file_key_and_what_is_expected() -> None:
             ("\nspeed = 1", "object contains unknown field speed"),
             ("[listen]\nhots = 1", "listen: object contains unknown field hots"),
             ("[timeout]\ndefault_seconds = 10", "timeout.default_seconds: expected float >= 30"),
-            ("[timeout]\nmin_seconds = 500", "timeout: expected min_seconds <= default_seconds"),
             ("redeem_seconds = 0", "redeem_seconds: expected float > 0"),
             ("[[allow]]\naction = 'a'\n[[allow]]\naction = '*'", "allow[1].action"),
             (

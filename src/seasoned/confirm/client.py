@@ -142,10 +142,6 @@ class Rejected(NotConfirmed):
         self.status = status
 
 
-class Changed(NotConfirmed):
-    """The arguments are no longer the ones that were confirmed."""
-
-
 class RequestView(msgspec.Struct, frozen=True, kw_only=True):
     """A request as the service shows it."""
 
@@ -296,7 +292,7 @@ class ConfirmClient:
         decided = self.wait(seen.id, max(0.0, most - (time.monotonic() - begun)), call=call)
         check_approved(decided)
         # Computed from what is about to be done, never taken from what the service says.
-        digest = digest_of(asked, requester=decided.requester or "")
+        digest = request_digest(asked, decided.requester or "")
         if decided.action != asked.action or {seen.digest, decided.digest} != {digest}:
             raise Unreachable("The confirmation service recorded something other than what was asked: do nothing.")
         return self.redeem(seen.id, digest, call=call)
@@ -365,17 +361,6 @@ def configured_client(config: Config | None = None) -> ConfirmClient:
             " `seasoned confirm token make NAME --role agent`, and set both."
         )
     return ConfirmClient(config.confirm_url, token)
-
-
-def digest_of(asked: NewRequest, *, requester: str) -> str:
-    """The digest that an approval of this request must have; `requester` is the name of the credential that asked."""
-    return request_digest(
-        action=asked.action,
-        description=asked.description,
-        details=asked.details,
-        session_key=asked.session_key,
-        requester=requester,
-    )
 
 
 def check_approved(seen: RequestView) -> None:

@@ -23,7 +23,8 @@ from seasoned.store import Database
 FILE = "policy.toml"
 _MOST_BYTES = 1_000_000
 _Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400 * 366)]
-_Timeout = Annotated[float, msgspec.Meta(ge=30, le=3600)]
+LEAST_TIMEOUT_SECONDS, MOST_TIMEOUT_SECONDS = 30.0, 3600.0
+_Timeout = Annotated[float, msgspec.Meta(ge=LEAST_TIMEOUT_SECONDS, le=MOST_TIMEOUT_SECONDS)]
 _Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 _Votes = Annotated[int, msgspec.Meta(ge=1, le=50)]
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
@@ -52,7 +53,6 @@ class ActionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of one action; those left out are as for the others."""
 
     count: _Count | None = None
-    total: _Count | None = None
     window_seconds: _Seconds | None = None
     timeout_seconds: _Timeout | None = None
     # How many people must approve; one denial is enough to deny.
@@ -64,14 +64,9 @@ class ActionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RateRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many requests may be submitted in a window, so that no agent blocks another and people can keep up."""
 
-    # By one requester for one action.
+    # By one requester for one action. All requesters together get five times as many, one requester for all actions
+    # six times; of all agents of one person six times as many wait at the same time.
     count: _Count = 10
-    # By all requesters for one action; five times `count` by default.
-    total: _Count | None = None
-    # By one requester for all actions; six times `count` by default.
-    requester_total: _Count | None = None
-    # Requests of all agents of one person that wait at the same time; six times `count` by default.
-    person_pending: _Count | None = None
     window_seconds: _Seconds = 3600
 
 
@@ -85,11 +80,9 @@ class RateLimit(msgspec.Struct, frozen=True):
 
 
 class TimeoutRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a request waits for a person."""
+    """How long a request waits for a person that does not say it."""
 
     default_seconds: _Timeout = 300
-    min_seconds: _Timeout = 30
-    max_seconds: _Timeout = 3600
 
 
 class Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -147,33 +140,25 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def timeout_seconds(self, action: str, asked: object = None) -> float:
         """How long a request waits: the given number within bounds, or the action's default if it is not a number."""
-        rule = self.action.get(action)
-        usual = (
-            rule.timeout_seconds
-            if rule is not None and rule.timeout_seconds is not None
-            else self.timeout.default_seconds
-        )
+        usual = self.action.get(action, ActionRule()).timeout_seconds or self.timeout.default_seconds
         given = finite_number(asked)
-        return float(min(max(usual if given is None else given, self.timeout.min_seconds), self.timeout.max_seconds))
+        return float(min(max(usual if given is None else given, LEAST_TIMEOUT_SECONDS), MOST_TIMEOUT_SECONDS))
 
     def rate_limits(self, action: str) -> tuple[RateLimit, ...]:
         """The rate limits of an action, narrowest first; all of them apply."""
         rule = self.action.get(action, ActionRule())
         count = rule.count or self.rate.count
         window = rule.window_seconds or self.rate.window_seconds
-        # A limit set for this action moves its total too; the general total would stop it earlier.
-        total = rule.total or (5 * count if rule.count else self.rate.total or 5 * count)
-        # A higher limit for one action is meant to be usable.
-        of_requester = self.rate.requester_total or max(6 * self.rate.count, count)
         return (
             RateLimit(True, True, count, window),
-            RateLimit(True, False, total, window),
-            RateLimit(False, True, of_requester, self.rate.window_seconds),
+            RateLimit(True, False, 5 * count, window),
+            # A higher limit for one action is meant to be usable.
+            RateLimit(False, True, max(6 * self.rate.count, count), self.rate.window_seconds),
         )
 
     def pending_of_person(self) -> int:
         """How many requests of all agents of one person may wait at the same time."""
-        return self.rate.person_pending or 6 * self.rate.count
+        return 6 * self.rate.count
 
     def quorum(self, action: str) -> int:
         """How many people must approve."""
@@ -254,9 +239,6 @@ def read_policy(text: str, *, file: Path) -> Policy:
         for name, each in _tables(file, raw, "channel")
     }
     policy = _value(file, "", raw, Policy)
-    limits = policy.timeout
-    if not limits.min_seconds <= limits.default_seconds <= limits.max_seconds:
-        raise _wrong(file, "timeout", "expected min_seconds <= default_seconds <= max_seconds.")
     if (policy.listen.tls_certificate is None) != (policy.listen.tls_key is None):
         raise _wrong(file, "listen", "tls_certificate and tls_key belong together; give both or neither.")
     allow = tuple(_allow_rule(file, f"allow[{at}]", rule) for at, rule in enumerate(policy.allow))

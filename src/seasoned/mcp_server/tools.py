@@ -23,10 +23,9 @@ from seasoned.confirm.client import (
     RequestView,
     check_approved,
     configured_client,
-    digest_of,
     in_thread,
 )
-from seasoned.confirm.request.request import NewRequest
+from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.errors import SeasonedError, UsageError
 from seasoned.example.block import Format
 from seasoned.example.provision import BUDGET
@@ -220,7 +219,7 @@ class ConfirmationTools:
             # The digest is made of what is about to be done, so an approval for other details cannot be used.
             known = self._asked.get(id) or NewRequest(action=seen.action, description=seen.description)
             doing = NewRequest(action=known.action, description=known.description, details=details or {})
-            grant = client.redeem(id, digest_of(doing, requester=seen.requester or ""), call=call)
+            grant = client.redeem(id, request_digest(doing, seen.requester or ""), call=call)
             return {"id": grant.id, "granted": True, "redeemed_at": grant.redeemed_at}
 
         return await self._with_service(redeem)

@@ -17,8 +17,8 @@ from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.serve import listen_options, run_service
-from seasoned.confirm.client import RequestView, check_approved, digest_of
-from seasoned.confirm.request.request import NewRequest
+from seasoned.confirm.client import RequestView, check_approved
+from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.text import plural
 
@@ -103,7 +103,7 @@ def submit(
     seen = client.wait(seen.id, _LONGEST_SECONDS)
     if redeems and seen.is_approved:
         # The digest is of what was asked for here: an approval of anything else does not redeem.
-        grant = client.redeem(seen.id, digest_of(request, requester=seen.requester or ""))
+        grant = client.redeem(seen.id, request_digest(request, seen.requester or ""))
         seen = msgspec.structs.replace(seen, redeemed_at=grant.redeemed_at)
     _print_decision(seen, as_json=as_json)
 

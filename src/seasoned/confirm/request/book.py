@@ -25,7 +25,7 @@ from seasoned.confirm.people.credential import (
     no_such_request,
     redeeming_refusal,
 )
-from seasoned.confirm.policy import Policy, RateLimit
+from seasoned.confirm.policy import MOST_TIMEOUT_SECONDS, Policy, RateLimit
 from seasoned.confirm.request.request import (
     APPROVED,
     BY_ALLOW_LIST,
@@ -80,13 +80,7 @@ def _prepare(asked: NewRequest, who: Credential, redactor: Redactor) -> _Prepare
     if key is not None:
         check_text(key, "idempotency key", most=MOST_IDEMPOTENCY_KEY, least=1)
     action = check_action(check_text(asked.action, "action", least=1))
-    written = request_bytes(
-        action=action,
-        description=asked.description,
-        details=asked.details,
-        session_key=asked.session_key,
-        requester=who.name,
-    )
+    written = request_bytes(asked, who.name)
     return _PreparedRequest(
         written=written,
         need=need_in(asked.details),
@@ -114,7 +108,7 @@ def _check_rate(database: Database, policy: Policy, who: Credential, action: str
         raise TooMany(
             f"{most} requests of {who.person!r} are already pending: wait until some are decided",
             remaining=0,
-            window_seconds=policy.timeout.max_seconds,
+            window_seconds=MOST_TIMEOUT_SECONDS,
         )
 
 

@@ -27,13 +27,13 @@ def canonical(value: Any, *, field: str) -> bytes:
     return _write(value, field, 0).encode()
 
 
-def request_bytes(*, action: str, description: str, details: dict[str, Any], session_key: str, requester: str) -> bytes:
+def request_bytes(asked: NewRequest, requester: str) -> bytes:
     """The canonical bytes of a request. `requester` is the name of the credential that submits it."""
-    texts = {"description": description, "session_key": session_key, "requester": requester}
+    texts = {"description": asked.description, "session_key": asked.session_key, "requester": requester}
     members = {field: _text(check_text(text, field), field) for field, text in texts.items()}
-    if not isinstance(details, dict):
-        raise UsageError(f"details must be an object with named arguments, not {type(details).__name__}")
-    members |= {"action": _text(check_action(action), "action"), "details": _write(details, "details", 0)}
+    if not isinstance(asked.details, dict):
+        raise UsageError(f"details must be an object with named arguments, not {type(asked.details).__name__}")
+    members |= {"action": _text(check_action(asked.action), "action"), "details": _write(asked.details, "details", 0)}
     written = _object(members, "details").encode()
     if len(written) > MOST_BYTES:
         raise UsageError(f"details and description have {len(written)} bytes; the limit is {MOST_BYTES}")
@@ -45,13 +45,9 @@ def digest_of(written: bytes) -> str:
     return sha256(written).hexdigest()
 
 
-def request_digest(*, action: str, description: str, details: dict[str, Any], session_key: str, requester: str) -> str:
+def request_digest(asked: NewRequest, requester: str) -> str:
     """The digest that an approval is bound to. The executor computes it from what it is about to do."""
-    return digest_of(
-        request_bytes(
-            action=action, description=description, details=details, session_key=session_key, requester=requester
-        )
-    )
+    return digest_of(request_bytes(asked, requester))
 
 
 def check_text(text: object, field: str, *, most: int | None = None, least: int = 0) -> str:
