@@ -117,11 +117,11 @@ class GatewayHints:
             return body
         if conversation.purpose != "turn" or conversation.relation is not None or not self._settings.tells("calls"):
             return body
-        # A fork already has the lines of its origin.
-        name, known = str(conversation.root), self._hints.known(str(conversation.root))
+        name = str(conversation.ref)
+        known = self._hints.known(name)
         new = [call for call in newest_calls(asked) if known is None or call.id not in known]
         if known is None or (new and time.monotonic() >= self._silent.get(exchange.key_name, 0.0)):
-            await self._decide(conversation.root, exchange.key_name, new)
+            await self._decide(conversation.ref, exchange.key_name, new)
             known = self._hints.known(name) or {}
         lines = {call_id: line for call_id, line in (known or {}).items() if line and call_id in asked.results}
         return exchange.api.follow_results(body, lines) if lines else body
@@ -206,7 +206,7 @@ class Provisioner:
         if not may_be_warm(exchange, headers):
             return body
         assert exchange.conversation is not None
-        key = (str(exchange.conversation.root), exchange.api.format)
+        key = (str(exchange.conversation.ref), exchange.api.format)
         if key in self._decided:
             content = self._decided[key]
         else:

@@ -365,7 +365,7 @@ class Gateway:
         with self._failures.shield("metrics"):
             self._metrics.accounted(entry.upstream, entry.ended, entry.usage)
         with self._failures.shield("identity"):
-            self._conversations.answered(exchange.conversation, exchange.asked, exchange.answer)
+            self._conversations.answered(exchange.conversation, exchange.answer)
         with self._failures.shield("record"):
             self._recording.give(exchange)
 

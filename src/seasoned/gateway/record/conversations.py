@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any, Literal, get_args
 
@@ -15,7 +14,7 @@ from seasoned.gateway.proxy.upstream import Headers
 from seasoned.gateway.wire.event_stream import fields_of
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.history.coerce import as_object, string
-from seasoned.session import Message, Relation, SessionRef, ToolCall
+from seasoned.session import Relation, SessionRef
 from seasoned.store import Store
 
 # Only a turn is provisioned and takes part in an experiment; a sub-agent is a session apart.
@@ -57,13 +56,6 @@ class GatewayConversation(msgspec.Struct, frozen=True, kw_only=True):
     purpose: Purpose = "turn"
     parent: SessionRef | None = None
     relation: Relation | None = None
-    # The conversation that this one was forked from under a new name, if it is known.
-    origin: SessionRef | None = None
-
-    @property
-    def root(self) -> SessionRef:
-        """Whose block, arm and hints it has: a fork repeats the beginning of its origin, which is cached."""
-        return self.origin or self.ref
 
     @property
     def is_recorded(self) -> bool:
@@ -223,8 +215,6 @@ def _digest(*parts: str) -> str:
 
 
 _MOST = 20_000
-# Prefixes of names that are stored like the ids of answers. No provider uses them for its ids.
-_ANSWER, _FORK = "answer:", "fork:"
 
 
 class ConversationIndex:
@@ -234,17 +224,14 @@ class ConversationIndex:
         self._most = most
         self._owners: OrderedDict[str, str] = OrderedDict()
         self._chains: OrderedDict[str, SessionRef] = OrderedDict()
-        # The origin of a fork, by the mark of an answer and by the name of the fork.
-        self._origins: OrderedDict[str, SessionRef] = OrderedDict()
 
     def load(self, store: Store) -> None:
         """Load what was known before a restart."""
         for row in reversed(store.rows("gateway.owners", {"limit": self._most})):
             self._owners[row["session"]] = row["owner"]
-        for row in reversed(store.rows("gateway.chains", {"limit": 2 * self._most})):
+        for row in reversed(store.rows("gateway.chains", {"limit": self._most})):
             agent, _, native_id = row["session"].partition(":")
-            is_origin = row["response_id"].startswith((_ANSWER, _FORK))
-            (self._origins if is_origin else self._chains)[row["response_id"]] = SessionRef(agent, native_id)
+            self._chains[row["response_id"]] = SessionRef(agent, native_id)
 
     def recognise(self, asked: ApiRequest, headers: Headers, *, path: str, owner: str) -> GatewayConversation | None:
         """The conversation of a request; never one that belongs to another key."""
@@ -253,46 +240,22 @@ class ConversationIndex:
         if found is None:
             return None
         ref = found.ref
-        is_new = str(ref) not in self._owners
         if self._owner_of(ref, owner) != owner:
             ref = ref_apart(ref, owner)
-            is_new = str(ref) not in self._owners
             self._owner_of(ref, owner)
         parent = found.parent
         if parent is not None and self._owners.get(str(parent), owner) != owner:
             # A conversation cannot be attached to another owner's.
             parent = ref_apart(parent, owner)
-        is_fork = found.purpose == "turn" and found.relation is None
-        origin = self._origin(ref, asked, owner, is_new=is_new) if is_fork else None
-        return msgspec.structs.replace(found, ref=ref, parent=parent, origin=origin)
+        return msgspec.structs.replace(found, ref=ref, parent=parent)
 
-    def answered(
-        self, conversation: GatewayConversation | None, asked: ApiRequest | None, answer: ApiResponse | None
-    ) -> None:
-        """Remember whose answer it is: the next request may name only that, or repeat it under a new name."""
-        if conversation is None or answer is None:
+    def answered(self, conversation: GatewayConversation | None, answer: ApiResponse | None) -> None:
+        """Remember whose answer it is: the next request may name only that."""
+        if conversation is None or answer is None or answer.id is None:
             return
-        if answer.id is not None:
-            _remember(self._chains, answer.id, conversation.ref, self._most)
-        mark = None if asked is None or conversation.purpose != "turn" else answer_mark(asked, answer)
-        if mark is not None and mark not in self._origins:
-            _remember(self._origins, mark, conversation.root, self._most)
-
-    def _origin(self, ref: SessionRef, asked: ApiRequest, owner: str, *, is_new: bool) -> SessionRef | None:
-        """The conversation that this one was forked from. Only a new name that comes with a history can be a fork."""
-        name = fork_mark(ref)
-        if not is_new:
-            return self._origins.get(name)
-        first = next((at for at, one in enumerate(asked.messages) if one.role == "assistant"), None)
-        if first is None or asked.messages[first].synthetic:
-            return None
-        answer = asked.messages[first]
-        found = self._origins.get(_mark(asked.messages[:first], answer.text, answer.calls))
-        # What a client with another key was shown must not reach this one.
-        if found is None or found == ref or self._owners.get(str(found)) != owner:
-            return None
-        _remember(self._origins, name, found, self._most)
-        return found
+        self._chains[answer.id] = conversation.ref
+        if len(self._chains) > self._most:
+            self._chains.popitem(last=False)
 
     def _owner_of(self, ref: SessionRef, owner: str) -> str:
         """The owner of a conversation; the first to use it becomes its owner."""
@@ -302,29 +265,6 @@ class ConversationIndex:
         if len(self._owners) > self._most:
             self._owners.popitem(last=False)
         return held
-
-
-def answer_mark(asked: ApiRequest, answer: ApiResponse) -> str | None:
-    """Identifies an answer wherever it is repeated: by the prompt before it, and its calls or words."""
-    return _mark(asked.messages, answer.text, answer.calls) if answer.messages else None
-
-
-def fork_mark(ref: SessionRef) -> str:
-    """The name under which the origin of a fork is kept."""
-    return f"{_FORK}{ref}"
-
-
-def _mark(before: Sequence[Message], text: str, calls: Sequence[ToolCall]) -> str:
-    said = next((one.text for one in reversed(before) if one.role == "user" and not one.synthetic), "")
-    # Clients may trim the words of an answer that has calls, and leave them out.
-    made = [json.dumps([call.id, call.tool, call.arguments], sort_keys=True) for call in calls]
-    return _ANSWER + _digest(said, *(made or [text.strip()]))
-
-
-def _remember(known: OrderedDict[str, SessionRef], name: str, ref: SessionRef, most: int) -> None:
-    known[name] = ref
-    if len(known) > most:
-        known.popitem(last=False)
 
 
 def ref_apart(ref: SessionRef, owner: str) -> SessionRef:

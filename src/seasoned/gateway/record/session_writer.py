@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from seasoned.gateway.proxy.exchange import FinishedExchange
-from seasoned.gateway.record.conversations import answer_mark, fork_mark, ref_apart
+from seasoned.gateway.record.conversations import ref_apart
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.redact.key import Secrecy
@@ -316,20 +316,13 @@ class SessionWriter:
         one.known = known
         if any(message.role == "tool" for message in news.asked):
             self._watch.add(session)
-        self._keep_chains(session, exchange, answer)
+        self._keep_chain(session, exchange, answer)
 
-    def _keep_chains(self, session: str, exchange: FinishedExchange, answer: ApiResponse | None) -> None:
-        """What a later request is recognised by, also after a restart: an answer's id, its mark, and a fork's name."""
-        conversation = exchange.conversation
-        found = []
+    def _keep_chain(self, session: str, exchange: FinishedExchange, answer: ApiResponse | None) -> None:
+        """The id of an answer, which a later request may name in place of the conversation, also after a restart."""
         if answer is not None and answer.id is not None and exchange.asked.api == "responses":
-            found.append((answer.id, session))
-        if conversation.purpose == "turn" and conversation.relation is None:
-            mark = None if answer is None else answer_mark(exchange.asked, answer)
-            found += [] if mark is None else [(mark, str(conversation.root))]
-            found += [] if conversation.origin is None else [(fork_mark(conversation.ref), str(conversation.origin))]
-        for name, of in found:
-            self._store.run("gateway.keep_chain", {"response_id": name, "session": of, "at": self._clock()})
+            key = {"response_id": answer.id, "session": session, "at": self._clock()}
+            self._store.run("gateway.keep_chain", key)
 
     def guard(self, database: Database, *, now: float) -> list[str]:
         """Check the shown examples; returns a sentence for each decision."""
