@@ -59,7 +59,7 @@ def quick_checks(config: Config) -> list[Check]:
         *_machine(),
         *_histories(config),
         *_rights(config),
-        *_schedule(config),
+        *_services(config),
         *_learned(config),
     ]
 
@@ -115,12 +115,13 @@ def _rights(config: Config) -> Iterator[Check]:
         yield Check("store rights", is_private, f"{mode:o}" + ("" if is_private else f": chmod 600 {path}"))
 
 
-def _schedule(config: Config) -> Iterator[Check]:
-    """Whether a scheduler is running, if there are jobs."""
+def _services(config: Config) -> Iterator[Check]:
+    """Whether a scheduler is running, if there are jobs; what the gateway lost or cannot enforce."""
     # Opening would create the store, and a check changes nothing.
     if config.database_url is None and not config.store_path.exists():
         return
-    # Imported here: most people have no jobs.
+    # Imported here: most people have no jobs and no gateway.
+    from seasoned.gateway.accounting import problems
     from seasoned.schedule.job_table import health
 
     try:
@@ -132,10 +133,13 @@ def _schedule(config: Config) -> Iterator[Check]:
         return
     try:
         found = health(database, time.time())
+        lost = problems(database, now=time.time())
     finally:
         database.close()
     if found.jobs:
         yield Check("schedule", ok=found.is_kept, finding=found.sentence)
+    for sentence in lost:
+        yield Check("gateway", ok=False, finding=sentence)
 
 
 def _learned(config: Config) -> Iterator[Check]:

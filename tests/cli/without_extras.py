@@ -20,7 +20,7 @@ SAMPLES, *MODE = sys.argv[1:] if __name__ == "__main__" else [""]
 EXTRAS = "pydantic_ai xllamacpp psycopg pyarrow fsspec distributed dask duckdb openai anthropic"
 DEPENDENCIES = """
     numpy scipy jinja2 bm25s yaml pydantic fastapi starlette genai_prices uvicorn httptools uvloop httpx2 httpx argon2
-    cryptography prometheus_client cronsim mcp rfc8785
+    cryptography cronsim mcp rfc8785
 """
 BLOCKED = {*EXTRAS.split(), *(DEPENDENCIES.split() if MODE else ())}
 # They would run until they are interrupted.

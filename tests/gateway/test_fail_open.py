@@ -85,8 +85,6 @@ def test_a_judge_that_crashes_stops_no_request(
         ("journal", "app._journal.append"),
         ("record", "app._recording.give"),
         ("identity", "app._conversations.answered"),
-        ("metrics", "app._metrics.accounted"),
-        ("metrics", "app._metrics.answered"),
     ],
 )
 def test_a_bug_in_any_part_of_ours_stops_no_request(

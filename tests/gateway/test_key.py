@@ -6,11 +6,27 @@ import time
 from pathlib import Path
 from typing import Any
 
+import httpx2
+import msgspec
 import openai
 import pytest
 
 from seasoned.errors import UsageError
-from seasoned.gateway.accounting import PREFIX, KeyCache, hash_of, list_keys, make_key, revoke_key
+from seasoned.gateway.accounting import (
+    PREFIX,
+    Budgets,
+    KeyCache,
+    UsageEntry,
+    add_entries,
+    hash_of,
+    list_keys,
+    make_key,
+    pricing,
+    problems,
+    revoke_key,
+)
+from seasoned.gateway.settings import GatewaySettings, Upstream
+from seasoned.session import Usage
 from seasoned.store import Database, open_database
 from tests.each_case import each_case
 from tests.gateway.running import config_in, run_gateway, settings_for, used, wait_until
@@ -127,3 +143,68 @@ def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(tmp_path: Path) -> N
     )
     assert token.encode() not in kept
     assert b"sk-real" not in kept
+
+
+def test_a_key_reaches_what_agents_use_and_nothing_else_of_the_upstream_s_account(tmp_path: Path) -> None:
+    config = config_in(tmp_path)
+    database = open_database(config)
+    _, token = make_key(database, "laptop", now=1.0)
+    database.close()
+    used = ["POST /v1/chat/completions", "POST /v1/responses", "POST /v1/messages/count_tokens", "GET /v1/models"]
+    used += ["GET /v1/models/org/model-1.5:free", "GET /v1/responses/resp_1", "POST /v1/embeddings", "GET /v1/files"]
+    others = ["DELETE /v1/files/f", "GET /v1/files/f", "GET /v1/organization/admin_api_keys", "POST /v1/batches"]
+    others += ["POST /v1/fine_tuning/jobs", "POST /v1/messages/batches", "GET /v1/chat/completions", "POST /v1/files"]
+    others += ["GET /v1/models/../files", "GET /v1/models/%2e%2e/files", "GET //v1/models", "GET /../admin"]
+    with serve_upstream(*[chat()] * len(used)) as upstream:
+        settings = settings_for(config, upstream.url, mode="keys", key_paths=("/v1/files",))
+        with run_gateway(config, settings) as gateway:
+
+            def status_of(line: str, key: str) -> int:
+                method, _, path = line.partition(" ")
+                request = httpx2.Request(
+                    method, gateway.url, headers={"x-api-key": key}, extensions={"target": path.encode()}
+                )
+                with httpx2.Client() as client:
+                    return client.send(request).status_code
+
+            assert {line: status_of(line, token) for line in used} == dict.fromkeys(used, 200)
+            refused = [line for line in others if line != "POST /v1/files"]
+            assert {line: status_of(line, token) for line in refused} == dict.fromkeys(refused, 403)
+    assert len(upstream.heard) == len(used)
+
+
+def test_a_budget_that_cannot_hold_is_told_and_a_price_can_be_named(any_database: Database) -> None:
+    """A proxy's address has no price, so a budget in dollars would stop nothing."""
+    key, _ = make_key(any_database, "laptop", now=5.0, usd_per_day=0.001, stops=True)
+    now = 1_790_000_000.0
+
+    def spend(name: str, upstream: Upstream) -> None:
+        used = Usage(input=31_000, output=9)
+        entry = UsageEntry(
+            id=name,
+            at=now,
+            session="s",
+            purpose="turn",
+            key_name="laptop",
+            upstream="proxy",
+            api="chat",
+            model="gpt-4o-mini",
+            status=200,
+            ended="complete",
+            usage=used,
+        )
+        add_entries(any_database, [entry], pricing(GatewaySettings(upstream=(upstream,))))
+
+    proxy = Upstream(name="proxy", base_url="http://127.0.0.1:9")
+    budgets = Budgets()
+    spend("a", proxy)
+    (told,) = budgets.load(any_database, [key], now=now)
+    assert told.startswith("The budget of the key 'laptop' cannot be enforced: 1 of its requests")
+    assert problems(any_database, now=now) == [told]
+    assert budgets.load(any_database, [key], now=now) == [], "once"
+    assert budgets.refusal(key, now=now) is None
+    spend("a", msgspec.structs.replace(proxy, prices_of="openai"))
+    (told,) = budgets.load(any_database, [key], now=now)
+    assert told.startswith("The key 'laptop' has used $0.00 of its $0.00 for today")
+    assert budgets.refusal(key, now=now) == told
+    assert problems(any_database, now=now) == []

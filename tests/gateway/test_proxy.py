@@ -285,6 +285,8 @@ def test_a_name_that_is_not_its_own_is_refused(tmp_path: Path, upstream: Upstrea
                 line.sendall(head.encode())
                 status = int(line.recv(65536).split(b" ")[1])
             assert (status != 421, bool(upstream.heard)) == (host in own, host in own), host
+        told = httpx2.get(f"{gateway.url}/health", headers={"host": "rebound.evil.example"})
+        assert told.status_code == 421, "its own figures are told to no other name either"
 
 
 def _line(gateway: Running) -> socket.socket:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -212,3 +216,37 @@ def test_what_was_said_and_what_is_known_of_it_are_written_together(config: Conf
             store.connection.execute("ALTER TABLE away RENAME TO gateway_view")
         wait_until(lambda: len(_sessions(config)[0].messages) == 4)
     assert [one.text for one in _sessions(config)[0].messages][2:] == ["And?", "Hello there."]
+
+
+_POST = """
+import encodings.idna, http.client, os, sys
+user, port, body = sys.argv[1:]
+# In the program itself: another user may not be allowed to start it from where it is.
+os.setuid(int(user))
+client = http.client.HTTPConnection("127.0.0.1", int(port))
+client.request("POST", "/v1/chat/completions", body.encode())
+print(client.getresponse().status)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can run a program as another user")
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell whose a connection is")
+def test_another_user_of_the_machine_writes_nothing_into_this_history_without_a_key(
+    config: Config, upstream: Upstream
+) -> None:
+    upstream.script[:] = [chat("Hi."), chat("Hi."), chat("Hi.")]
+    database = open_database(config)
+    _, token = make_key(database, "guest", now=1.0)
+    database.close()
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        for user in (65_534, 0):
+            said = [{"role": "user", "content": f"I am user {user}."}, CALL, RESULT]
+            made_up = json.dumps({"model": "gpt-4o-mini", "messages": said, "tools": [TOOL]})
+            arguments = [sys.executable, "-c", _POST, str(user), gateway.url.rpartition(":")[2], made_up]
+            done = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=True)
+            assert done.stdout == "200\n"
+        _ask(gateway, ASK, session="s2", key=token)
+        wait_until(lambda: len(_sessions(config)) == 2)
+        assert sorted(one.messages[0].text[:4] for one in _sessions(config)) == ["I am", "List"]
+    assert not any("65534" in one.messages[0].text for one in _sessions(config))
+    assert len(upstream.heard) == 3, "every one of them was answered"

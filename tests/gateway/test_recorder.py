@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.gateway.accounting import EntryCost, UsageEntry, UsageJournal, totals
+from seasoned.gateway.accounting import EntryCost, UsageEntry, UsageJournal, problems, totals
 from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record import recorder as recorder_module
 from seasoned.gateway.record.conversations import GatewayConversation
@@ -210,8 +210,8 @@ def test_one_that_cannot_be_written_keeps_no_other_out(tmp_path: Path) -> None:
     assert {name: len(one.messages) for name, one in sessions.items()} == {"a": 6, "b": 6, "c": 6}
 
 
-def test_what_is_too_much_is_counted_marked_and_told_by_the_next_request(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_is_too_much_is_counted_marked_logged_and_told_by_the_next_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(recorder_module, "MOST_WAITING", 3)
     config, failures = config_in(tmp_path), Failures()
@@ -221,7 +221,13 @@ def test_what_is_too_much_is_counted_marked_and_told_by_the_next_request(
     recorder.start()
     recorder.stop()
     assert failures.counts == {"record": 2}
+    assert [one.getMessage()[:24] for one in caplog.records] == ["more answers come than t"], "once a minute"
     assert _unrecorded(config) == {"gateway:a": 2}
+    with open_store(config.store_path) as store:
+        (row,) = store.rows("gateway.requests_of", {"session": "gateway:a"})[:1]
+        now = row["at"] + 3600.0
+        assert problems(store, now=now) == ["2 of 5 answers of the last day were not recorded; see the gateway's log"]
+        assert problems(store, now=now + 86_400.0) == []
     (cut,) = read(config.store_path)
     assert [one.role for one in cut.messages] == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
     recorder = _recorder(config, failures)

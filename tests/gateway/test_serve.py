@@ -58,7 +58,7 @@ def test_agents_and_people_come_to_one_address() -> None:
             assert httpx2.get(f"{url}/gateway/health").json()["failed_open"] == {}
 
             def is_written() -> bool:
-                return "seasoned_gateway_unwritten 0.0" in httpx2.get(f"{url}/gateway/metrics").text
+                return bool(httpx2.get(f"{url}/gateway/health").json()["unwritten"] == 0)
 
             wait_until(is_written)
         finally:

@@ -222,15 +222,17 @@ class UsageTotal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pricing(settings: GatewaySettings) -> Pricing:
-    """How to price entries: by what the upstream says, or by the published prices for its address."""
-    addresses = {one.name: one.base_url for one in settings.upstream}
+    """How to price entries: by what the upstream says, or by published prices for its `prices_of` or its address."""
+    upstreams = {one.name: one for one in settings.upstream}
 
     def price(entry: UsageEntry) -> EntryCost:
+        upstream = upstreams.get(entry.upstream)
         found = find_cost(
             entry.usage,
             entry.raw,
             model=entry.model or None,
-            base_url=addresses.get(entry.upstream),
+            base_url=None if upstream is None else upstream.base_url,
+            provider=None if upstream is None else upstream.prices_of,
             now=datetime.fromtimestamp(entry.at, UTC),
         )
         return EntryCost() if found is None else EntryCost(float(found.usd), found.full_source)
@@ -447,13 +449,16 @@ class KeySpending(msgspec.Struct, frozen=True):
 
     tokens: int
     usd: float
+    # Requests that used tokens and have no known price; they are not in `usd`.
+    unpriced: int = 0
 
 
 def spent(database: Database, key_name: str, day: str) -> KeySpending:
     """What a key used on a day; a request without a known price counts by its tokens only."""
     row = database.row("gateway.spent", {"key_name": key_name, "day": day})
     assert row is not None  # a sum is one row, even of nothing
-    return KeySpending(int(row["prompt_tokens"] or 0) + int(row["output_tokens"] or 0), float(row["cost_usd"] or 0.0))
+    tokens = int(row["prompt_tokens"] or 0) + int(row["output_tokens"] or 0)
+    return KeySpending(tokens, float(row["cost_usd"] or 0.0), int(row["unpriced"] or 0))
 
 
 class Budgets:
@@ -462,19 +467,18 @@ class Budgets:
     def __init__(self) -> None:
         self._day = ""
         self._over: dict[str, str] = {}
+        self._blind: dict[str, str] = {}
 
     def load(self, database: Database, keys: Iterable[GatewayKey], *, now: float) -> list[str]:
-        """Reload the spending; returns a sentence for each key that has newly gone over its budget."""
+        """Reload the spending; returns a sentence for each key newly over its budget, or with one that cannot hold."""
         day = day_of(now)
-        before = self._over if day == self._day else {}
-        over = {
-            key.name: why
-            for key in keys
-            if (key.usd_per_day is not None or key.tokens_per_day is not None)
-            and (why := over_budget(key, spent(database, key.name, day))) is not None
-        }
-        self._day, self._over = day, over
-        return [why for name, why in over.items() if name not in before]
+        before = (self._over, self._blind) if day == self._day else ({}, {})
+        used = {key: spent(database, key.name, day) for key in keys if key.usd_per_day or key.tokens_per_day}
+        self._over = {key.name: why for key, one in used.items() if (why := over_budget(key, one)) is not None}
+        self._blind = {key.name: why for key, one in used.items() if (why := blind_budget(key, one)) is not None}
+        self._day = day
+        pairs = zip((self._over, self._blind), before, strict=True)
+        return [why for now_told, told in pairs for name, why in now_told.items() if name not in told]
 
     @property
     def over(self) -> int:
@@ -493,3 +497,30 @@ def over_budget(key: GatewayKey, found: KeySpending) -> str | None:
     if key.usd_per_day is not None and found.usd >= key.usd_per_day:
         return f"The key {key.name!r} has used ${found.usd:.2f} of its ${key.usd_per_day:.2f} for today (UTC)."
     return None
+
+
+def blind_budget(key: GatewayKey, found: KeySpending) -> str | None:
+    """The sentence for a key whose budget in dollars cannot hold, because prices are unknown; None if it can."""
+    if key.usd_per_day is None or not found.unpriced:
+        return None
+    return (
+        f"The budget of the key {key.name!r} cannot be enforced: {found.unpriced} of its requests today (UTC) have no"
+        " known price. Set `prices_of` for the upstream in gateway.toml, or give the key a budget in tokens."
+    )
+
+
+# A recording may be this late without being lost.
+_LATE_SECONDS = 60.0
+
+
+def problems(database: Database, *, now: float) -> list[str]:
+    """What a person should know about the last day: answers that were not recorded, and budgets that cannot hold."""
+    row = database.row("gateway.recent_turns", {"since": now - 86_400.0, "until": now - _LATE_SECONDS})
+    found = []
+    # Where nothing is recorded, recording is switched off.
+    if row is not None and row["turns"] and 0 < (row["recorded"] or 0) < row["turns"]:
+        lost = row["turns"] - row["recorded"]
+        found.append(f"{lost} of {row['turns']} answers of the last day were not recorded; see the gateway's log")
+    active = [key for key in list_keys(database) if key.revoked_at is None and key.usd_per_day is not None]
+    blind = (blind_budget(key, spent(database, key.name, day_of(now))) for key in active)
+    return found + [why for why in blind if why is not None]

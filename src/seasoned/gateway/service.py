@@ -14,7 +14,6 @@ from seasoned.config import Config
 from seasoned.confirm.policy import Listen
 from seasoned.confirm.service.listen import listening, run_server
 from seasoned.gateway.accounting import FOLDER, Budgets, KeyCache, UsageJournal, pricing
-from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.provision import Provisioner
 from seasoned.gateway.proxy.app import Gateway
 from seasoned.gateway.proxy.upstream import Upstreams
@@ -64,12 +63,6 @@ class GatewayService:
             budgets=budgets,
             journal=journal,
             failures=self.failures,
-            metrics=GatewayMetrics(
-                self.failures.counts,
-                lambda: self.recorder.waiting,
-                lambda: self.recorder.counts,
-                lambda: budgets.over,
-            ),
             conversations=conversations,
             recording=self.recorder,
             warming=self._provisioner,

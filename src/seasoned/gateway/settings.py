@@ -33,6 +33,8 @@ class Upstream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     api: Api = "openai"
     # Names or prefixes of models (`gpt-*`). Without any, it gets what no other upstream takes.
     models: tuple[str, ...] = ()
+    # A provider whose prices apply, such as `openai`, where the address does not say it.
+    prices_of: str | None = None
     # The environment variable with its key; otherwise the key is read from `secrets/<name>_key` in the home folder.
     key_variable: str | None = None
 
@@ -50,6 +52,8 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     upstream: tuple[Upstream, ...] = ()
     # More host names that clients may use; loopback, addresses and the machine's own name always work.
     names: tuple[str, ...] = ()
+    # More paths that gateway keys reach with the upstream's key; `*` at the end takes everything that begins so.
+    key_paths: tuple[str, ...] = ()
     record: bool = True
     # Whether new conversations get a block of examples.
     warm: bool = True
@@ -154,10 +158,13 @@ class Failures:
     def add(self, part: str, error: Exception) -> None:
         """Count a failure. Its type and place are logged, not its text, which may contain parts of a conversation."""
         self.counts[part] += 1
-        now = self._clock()
-        if now - self._told.get(part, float("-inf")) < _QUIET_SECONDS:
-            return
-        self._told[part] = now
         frames = traceback.extract_tb(error.__traceback__)
         place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
-        _log.error("%s failed (%s at %s); requests go on without it", part, type(error).__name__, place)
+        self.tell(part, f"{part} failed ({type(error).__name__} at {place}); requests go on without it")
+
+    def tell(self, part: str, sentence: str) -> None:
+        """Log what is wrong with a part, at most once a minute."""
+        now = self._clock()
+        if now - self._told.get(part, float("-inf")) >= _QUIET_SECONDS:
+            self._told[part] = now
+            _log.error("%s", sentence)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,10 +17,10 @@ from starlette.types import Message, Receive, Scope, Send
 from seasoned.confirm.service.listen import host_name, is_known_host
 from seasoned.errors import Denied
 from seasoned.gateway.accounting import PREFIX, Budgets, Ended, GatewayKey, KeyCache, UsageJournal
-from seasoned.gateway.metrics import CONTENT_TYPE, GatewayMetrics
 from seasoned.gateway.provision import Provisioner
 from seasoned.gateway.proxy.exchange import APIS, Exchange, find_api
 from seasoned.gateway.proxy.exchange import WireApi as Wire
+from seasoned.gateway.proxy.peer import is_own_connection
 from seasoned.gateway.proxy.upstream import Headers, UpstreamReply, Upstreams, UpstreamUnreachable, request_headers
 from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
 from seasoned.gateway.record.recorder import GatewayRecorder
@@ -28,6 +30,8 @@ from seasoned.gateway.wire.event_stream import fields_of
 from seasoned.gateway.wire.request import ApiRequest
 from seasoned.history.coerce import string
 
+# The status that nginx logs for a client that left; it is not sent to anyone.
+_CLIENT_LEFT = 499
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
 _KINDS |= {413: "request_too_large", 421: "misdirected_request", 426: "upgrade_not_supported", 429: "rate_limit_error"}
 
@@ -103,27 +107,28 @@ async def refuse(send: Send, api: Api, status: int, text: str) -> None:
     await say(send, status, msgspec.json.encode(body), headers=headers)
 
 
-async def say(
-    send: Send,
-    status: int,
-    body: bytes,
-    *,
-    kind: bytes = b"application/json",
-    headers: Sequence[tuple[bytes, bytes]] = (),
-) -> None:
+async def say(send: Send, status: int, body: bytes, *, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
     """Answer a request from the gateway itself."""
-    length = (b"content-length", str(len(body)).encode())
-    await send(
-        {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind), length, *headers]}
-    )
+    own = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": [*own, *headers]})
     await send({"type": "http.response.body", "body": body})
 
 
 _EMBEDDINGS = "/v1/embeddings"
+# The longer path is for `seasoned serve`, where another service has the shorter one.
 _HEALTH = ("/health", "/gateway/health")
-# The longer paths are for `seasoned serve`, where another service has the shorter ones.
-_METRICS = ("/metrics", "/gateway/metrics")
 _CHAT = APIS["/v1/chat/completions"]
+# What agents use. A gateway key stands for the upstream's own key, with which files, batches and administration of the
+# whole account could be reached too.
+_KEY_PATHS = {
+    "POST": re.compile(
+        r"/v1/(?:chat/completions|completions|embeddings|moderations|messages(?:/count_tokens)?"
+        r"|responses(?:/compact|/input_tokens|/[\w-]+/cancel)?)"
+    ),
+    "GET": re.compile(r"/v1/(?:models(?:/\w[\w.:@-]*){0,3}|responses/[\w-]+(?:/input_items)?)"),
+    "DELETE": re.compile(r"/v1/responses/[\w-]+"),
+    "HEAD": re.compile(r"/"),
+}
 _PAGES_NEED_A_KEY = (
     "Web pages from other sites may not use this gateway without a key. "
     "Make one with `seasoned gateway key --make NAME`."
@@ -131,6 +136,10 @@ _PAGES_NEED_A_KEY = (
 _UNKNOWN_HOST = (
     "This gateway is not known as {}. Use 127.0.0.1 or the machine's own name, or add the name to `names` in "
     "gateway.toml."
+)
+_STRANGER = (
+    "a request of another user or machine came without a gateway key: it passes, and is neither recorded nor begun"
+    " warm; make a key with `seasoned gateway key --make NAME`"
 )
 _NO_WEBSOCKET = "The gateway does not support WebSocket here. Use HTTP with event streams."
 
@@ -147,7 +156,6 @@ class Gateway:
         budgets: Budgets,
         journal: UsageJournal,
         failures: Failures,
-        metrics: GatewayMetrics,
         conversations: ConversationIndex,
         recording: GatewayRecorder,
         warming: Provisioner | None,
@@ -159,7 +167,11 @@ class Gateway:
         self._budgets = budgets
         self._journal = journal
         self._failures = failures
-        self._metrics = metrics
+        # Answers by upstream and status, requests that were refused by status, and how accounted answers ended.
+        self._answers: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
+        self._ended: Counter[str] = Counter()
+        self._open = 0
         self._conversations = conversations
         self._recording = recording
         self._warming = warming
@@ -169,29 +181,39 @@ class Gateway:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        if scope["method"] == "GET" and scope["path"] in _HEALTH:
-            health = {"status": "ok", "failed_open": dict(self._failures.counts)}
-            await say(send, 200, msgspec.json.encode({"schema": "seasoned/gateway-health/1", **health}))
-            return
-        if scope["method"] == "GET" and scope["path"] in _METRICS:
-            await say(send, 200, self._metrics.text(), kind=CONTENT_TYPE)
-            return
         api: Api = "anthropic" if _speaks_anthropic(scope) else "openai"
         if (stranger := self._unknown_host(scope)) is not None:
-            self._metrics.turned(421)
+            self._refused["421"] += 1
             await refuse(send, api, 421, _UNKNOWN_HOST.format(stranger))
             return
-        self._metrics.open.inc()
+        if scope["method"] == "GET" and scope["path"] in _HEALTH:
+            await say(send, 200, msgspec.json.encode(self._health()))
+            return
+        self._open += 1
         try:
             await self._pass(scope, receive, send, api)
         except RequestRefused as error:
-            self._metrics.turned(error.status)
+            self._refused[str(error.status)] += 1
             await refuse(send, api, error.status, str(error))
         except ClientGone:
-            # The status that nginx logs for a client that left; it is not sent to anyone.
-            self._metrics.turned(499)
+            self._refused[str(_CLIENT_LEFT)] += 1
         finally:
-            self._metrics.open.dec()
+            self._open -= 1
+
+    def _health(self) -> dict[str, object]:
+        """What this gateway has done since it started, without names of people or parts of conversations."""
+        return {
+            "schema": "seasoned/gateway-health/1",
+            "status": "ok",
+            "failed_open": dict(self._failures.counts),
+            "open": self._open,
+            "answers": dict(self._answers),
+            "refused": dict(self._refused),
+            "ended": dict(self._ended),
+            "unwritten": self._recording.waiting,
+            **msgspec.structs.asdict(self._recording.counts),
+            "keys_over_budget": self._budgets.over,
+        }
 
     def _unknown_host(self, scope: Scope) -> str | None:
         """The host that a request asks for, if it is not this gateway's. With TLS the certificate proves the name."""
@@ -212,6 +234,8 @@ class Gateway:
             raise RequestRefused("The request path must begin with a slash. Check the base URL.", status=400)
         # Before the body is read: a client without a key must not make us hold megabytes.
         key = self._admit(headers)
+        if key is not None:
+            self._check_key_path(scope["method"], scope["raw_path"].decode("ascii"))
         body = await read_body(receive, most=self._settings.body_bytes, seconds=self._settings.client_seconds)
         await run_while_there(receive, self._exchange(scope, target, headers, body, send, api, key))
 
@@ -238,6 +262,19 @@ class Gateway:
             raise RequestRefused(f"{why} Try again tomorrow, or raise the budget.", status=429)
         return key
 
+    def _check_key_path(self, method: str, path: str) -> None:
+        """Refuse a gateway key where agents have no business, unless the settings name the path."""
+        known = _KEY_PATHS.get(method)
+        named = any(path.startswith(one[:-1]) if one.endswith("*") else path == one for one in self._settings.key_paths)
+        # An upstream could take a path with dots or escapes for another one.
+        is_plain = ".." not in path and "%" not in path and "//" not in path
+        if not is_plain or not (named or (known is not None and known.fullmatch(path))):
+            raise RequestRefused(
+                f"Gateway keys do not reach {method} {path[:200]!a}. To allow it, add the path to key_paths in "
+                "gateway.toml.",
+                status=403,
+            )
+
     async def _exchange(
         self, scope: Scope, target: bytes, headers: Headers, body: bytes, send: Send, api: Api, key: GatewayKey | None
     ) -> None:
@@ -245,6 +282,10 @@ class Gateway:
         wire = _wire(scope)
         owner = "" if key is None else key.name
         asked, conversation = self._parse_request(scope["path"], wire, headers, body, owner)
+        if key is None and conversation is not None and not is_own_connection(scope):
+            # Whoever has no key is known by nothing else: others must not write this user's history, or read of it.
+            conversation = None
+            self._failures.tell("stranger", _STRANGER)
         upstream = self._upstreams.choose(api, _model(asked, body) if scope["method"] == "POST" else None)
         exchange = None
         if wire is not None:
@@ -278,9 +319,7 @@ class Gateway:
             status = error.status
             await refuse(send, api, status, str(error))
         finally:
-            with self._failures.shield("metrics"):
-                # The status that nginx logs for a client that left.
-                self._metrics.answered(upstream.name, status or 499, time.perf_counter() - began)
+            self._answers[f"{upstream.name} {status or _CLIENT_LEFT}"] += 1
 
     def _parse_request(
         self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
@@ -342,7 +381,6 @@ class Gateway:
             await send({"type": "http.response.body", "body": rest})
         except UpstreamUnreachable:
             ended = "broken"
-            self._metrics.broke_off()
             if exchange is not None and (held := exchange.end()):
                 await send({"type": "http.response.body", "body": held, "more_body": True})
         finally:
@@ -362,8 +400,7 @@ class Gateway:
         self._write_journal(exchange, ended, began)
         if (entry := exchange.entry) is None:
             return
-        with self._failures.shield("metrics"):
-            self._metrics.accounted(entry.upstream, entry.ended, entry.usage)
+        self._ended[entry.ended] += 1
         with self._failures.shield("identity"):
             self._conversations.answered(exchange.conversation, exchange.answer)
         with self._failures.shield("record"):

@@ -43,6 +43,10 @@ _STOP_SECONDS = 10.0
 # Agents call their model every few seconds; after this long a turn is over, or the agent has exited.
 QUIET_SECONDS = 60.0
 _MOST_HEARD = 10_000
+_DROPPED = (
+    "more answers come than the store can take: some are only accounted for and not recorded; `seasoned doctor` counts"
+    " them"
+)
 _log = logging.getLogger("seasoned.gateway")
 
 
@@ -167,9 +171,10 @@ class GatewayRecorder:
                 self.take(finished)
 
     def take(self, finished: FinishedExchange) -> None:
-        """Queue what to record. If the store fails for long, the newest are dropped, and counted."""
+        """Queue what to record. If the store is too slow for long, the newest are dropped, counted and logged."""
         if len(self._given) >= MOST_WAITING or self._taken_bytes - self._written_bytes > MOST_BYTES:
             self._failures.counts["record"] += 1
+            self._failures.tell("record", _DROPPED)
             return
         self._taken_bytes += finished.size
         self._given.append(finished)

@@ -60,8 +60,13 @@ WHERE session = :session AND is_recorded = 0 AND purpose = 'turn';
 -- name: spent
 SELECT COUNT(*) AS requests,
     SUM(COALESCE(input_tokens, 0) + COALESCE(cache_read_tokens, 0) + COALESCE(cache_write_tokens, 0)) AS prompt_tokens,
-    SUM(output_tokens) AS output_tokens, SUM(cost_usd) AS cost_usd
+    SUM(output_tokens) AS output_tokens, SUM(cost_usd) AS cost_usd,
+    SUM(CASE WHEN cost_usd IS NULL AND output_tokens IS NOT NULL THEN 1 ELSE 0 END) AS unpriced
 FROM gateway_request WHERE key_name = :key_name AND day = :day;
+
+-- name: recent_turns
+SELECT COUNT(*) AS turns, SUM(is_recorded) AS recorded FROM gateway_request
+WHERE purpose = 'turn' AND ended = 'complete' AND at >= :since AND at < :until;
 
 -- name: newest_at
 SELECT MAX(at) AS at FROM gateway_request;
