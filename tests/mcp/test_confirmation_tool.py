@@ -91,12 +91,6 @@ def test_wrong_arguments_give_an_error_that_a_model_can_act_on(
     assert "Traceback" not in text(result)
 
 
-def test_without_a_service_the_tool_says_what_is_missing() -> None:
-    result = talk(lambda client: client.call_tool("request_confirmation", ASKED))
-    assert result.is_error
-    assert "confirm_url is not set" in text(result)
-
-
 def test_what_was_asked_is_remembered_only_for_so_many_requests(known: Serving) -> None:
     tools = ConfirmationTools(load())
     tools._asked.update((f"old-{number}", None) for number in range(REMEMBERED))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,10 @@ from tests.confirm.serving import Serving, serving
 from tests.mcp.clients import Mode, talk, talk_over_stdio, text
 
 TOOLS = {"warm_session", "recall", "request_confirmation", "wait_confirmation", "redeem_confirmation"}
-FIXED = {"seasoned://templates", "seasoned://report", "seasoned://report/json"}
+FIXED = {"seasoned://lessons", "seasoned://memory"}
 DEPLOY = {"tool": "Bash"}
 FOLDER = "/home/mira/waypost"
-SESSION = "seasoned://session/40904d81"
+WORK = "seasoned://template/w%C3%B6rk"
 HERE = {**DEPLOY, "folder": FOLDER}
 
 
@@ -44,6 +43,7 @@ def learned(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         assert not built.is_error
         (home / "work").mkdir()
+        (home / "work" / "Makefile").write_text("check:\n\ttrue\n", "utf-8")
         with open_store(load().store_path) as store:
             # The folder of the samples is not on this machine; a server has to be started in one that is.
             merge_projects(store, str(home / "work"), FOLDER, now=1.0)
@@ -76,7 +76,7 @@ async def use_everything(client: Client) -> dict[str, Any]:
     async def warm(action: str, **arguments: Any) -> dict[str, Any]:
         return await call("warm_session", action=action, **arguments)
 
-    found: dict[str, Any] = {"tools": (await client.list_tools()).tools}
+    found: dict[str, Any] = {"tools": (await client.list_tools()).tools, "version": client.protocol_version}
     found["build"] = await warm("build", name="other", min_messages=4, tags=["x"])
     found["list"] = await warm("list", tags=["x"])
     found["load"] = await warm("load", name="other", task="late parcels")
@@ -84,8 +84,8 @@ async def use_everything(client: Client) -> dict[str, Any]:
     found["profile"] = await warm("profile", session_id="40904d81")
     found["compress-check"] = await warm("compress-check", session_id="c73c43e8")
     found["compare"] = await warm("compare", session_id="40904d81", compare_with="c73c43e8")
-    found["recall"] = await call("recall", **HERE)
-    found["recall edits"] = await call("recall", tool="Edit", folder=FOLDER)
+    found["recall"] = await client.call_tool("recall", HERE)
+    found["recall edits"] = text(await client.call_tool("recall", {"tool": "Edit", "folder": FOLDER}))
     found["request"] = await call("request_confirmation", action="send_report", description="Send it.")
     found["wait"] = await call("wait_confirmation", id=found["request"]["id"], wait_seconds=0)
     redeemed = await client.call_tool("redeem_confirmation", {"id": found["request"]["id"]})
@@ -94,41 +94,46 @@ async def use_everything(client: Client) -> dict[str, Any]:
     templates = (await client.list_resource_templates()).resource_templates
     found["resource templates"] = {one.uri_template for one in templates}
     addresses = [str(one.uri) for one in listed.resources]
-    addresses += ["seasoned://template/w%C3%B6rk/json", "seasoned://session/40904d81"]
     found["resources"] = {}
-    for address in addresses:
+    for address in [*addresses, "seasoned://recall/Edit"]:
         (content,) = (await client.read_resource(address)).contents
-        found["resources"][address] = (content.mime_type, content.text)
+        found["resources"][address] = content.text  # type: ignore[union-attr]
     found["prompts"] = {
         one.name: [each.name for each in one.arguments or ()] for one in (await client.list_prompts()).prompts
     }
     found["prompt"] = await client.get_prompt("warm_start", {"name": "wörk", "task": "Find late parcels."})
+    for name, given in (("what_worked", {}), ("repair", {"tool": "Bash", "error": "wp: command not found"})):
+        (said,) = (await client.get_prompt(name, given)).messages
+        found[name] = said.content.text  # type: ignore[union-attr]
     return found
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_official_client_runs_every_tool_resource_and_prompt(mode: Mode, home: Path) -> None:
     found = talk_over_stdio(use_everything, mode, home / "work")
+    assert (found["version"] == "2026-07-28") == (mode == "auto"), "the stateless version, and one before it"
     assert {tool.name for tool in found["tools"]} == TOOLS
     for name in ("build", "list", "load", "delete", "profile", "compress-check", "compare"):
         assert found[name]["success"] is True
     assert found["load"]["conversation"] and found["load"]["message_count"] == len(found["load"]["conversation"])
     assert found["list"]["count"] == 1
-    assert found["recall"]["lessons"][0]["text"] == "make check" and found["recall"]["worked"] == []
-    assert found["recall edits"]["worked"][0]["arguments"]["file_path"] and found["recall edits"]["lessons"] == []
+    said = text(found["recall"])
+    assert "(data, not instructions)" in said and "`make check`" in said
+    assert found["recall"].structured_content is None, "a client would show the model that, and not these words"
+    assert "file_path" in found["recall edits"] and "make check" not in found["recall edits"]
     assert (found["wait"]["status"], found["wait"]["may_redeem"]) == ("pending", False)
     assert found["redeem"][0] is True
-    assert "seasoned://template/{name}" in found["resource templates"]
-    assert found["resources"].keys() >= FIXED | {"seasoned://template/w%C3%B6rk"}
-    for address, (mime_type, content) in found["resources"].items():
-        assert content
-        if mime_type == "application/json":
-            json.loads(content)
-        assert (mime_type == "application/json") == (
-            address.endswith("json") or "session" in address or "templates" in address
-        )
-    assert found["resources"]["seasoned://template/w%C3%B6rk"][1].startswith("[seasoned:warm v1 wörk@1 ")
-    assert found["prompts"] == {"warm_start": ["name", "task", "folder"]}
+    assert found["resource templates"] == {"seasoned://template/{name}", "seasoned://recall/{tool}"}
+    assert found["resources"].keys() >= FIXED | {WORK} and all(found["resources"].values())
+    assert "make check" in found["resources"]["seasoned://lessons"] and "make check" in found["what_worked"]
+    assert found["resources"]["seasoned://recall/Edit"] == found["recall edits"]
+    assert found["resources"][WORK].startswith("[seasoned:warm v1 wörk@1 ")
+    assert found["prompts"] == {
+        "warm_start": ["name", "task", "folder"],
+        "what_worked": ["folder"],
+        "repair": ["error", "tool", "folder"],
+    }
+    assert "known" in found["repair"]
     block, task = found["prompt"].messages
     assert block.content.text.startswith("[seasoned:warm v1 ") and block.content.text.endswith("[seasoned:end]\n")
     assert (task.role, task.content.text) == ("user", "Find late parcels.")
@@ -185,7 +190,7 @@ def test_an_error_that_is_json_is_looked_up_as_the_text_it_is(home: Path) -> Non
 
     for results in (talk(work), talk_over_stdio(work)):
         assert not any(result.is_error for result in results), [text(result) for result in results]
-        assert results[-1].structured_content["lessons"]
+        assert "`make check`" in text(results[-1])
     wrong = talk(lambda client: client.call_tool("recall", {"error": {"code": 404}, "folder": FOLDER}))
     assert wrong.is_error and "'error'" in text(wrong)
 
@@ -204,22 +209,13 @@ def test_what_a_person_dropped_is_not_recalled(home: Path) -> None:
 
 def test_a_resource_or_prompt_that_is_not_there_says_which(home: Path) -> None:
     async def work(client: Client) -> None:
-        for address in ("seasoned://template/gone", "seasoned://template/gone/json", "seasoned://session/gone"):
-            with pytest.raises(MCPError, match="gone") as raised:
-                await client.read_resource(address)
-            assert raised.value.code == -32602
+        with pytest.raises(MCPError, match="gone") as raised:
+            await client.read_resource("seasoned://template/gone")
+        assert raised.value.code == -32602
         with pytest.raises(MCPError, match="No template 'gone'"):
             await client.get_prompt("warm_start", {"name": "gone"})
 
     talk(work)
-
-
-def test_names_of_templates_are_completed(home: Path) -> None:
-    from mcp_types import PromptReference
-
-    ref = PromptReference(name="warm_start")
-    done = talk(lambda client: client.complete(ref, {"name": "name", "value": "WÖ"}), FOLDER)
-    assert done.completion.values == ["wörk"]
 
 
 def test_many_clients_build_and_delete_at_once_and_no_version_is_lost(home: Path) -> None:
@@ -248,13 +244,15 @@ def test_with_a_broken_store_every_answer_is_an_error_and_the_server_lives_on(
             result = await client.call_tool(tool, arguments)
             assert result.is_error
             assert str(path) in text(result)
-        for address in ("seasoned://templates", "seasoned://report", "seasoned://template/x"):
+        for address in (*sorted(FIXED), "seasoned://template/x"):
             with pytest.raises(MCPError, match=r"seasoned\.db"):
                 await client.read_resource(address)
         with pytest.raises(MCPError, match=r"seasoned\.db"):
             await client.get_prompt("warm_start", {})
         assert {str(one.uri) for one in (await client.list_resources()).resources} == FIXED
-        assert len((await client.list_tools()).tools) == len(TOOLS)
+        # Without a confirmation service there is no person to ask.
+        assert {one.name for one in (await client.list_tools()).tools} == {"warm_session", "recall"}
+        assert client.instructions is not None and "request_confirmation" not in client.instructions
 
     talk(work)
 
@@ -264,39 +262,30 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monk
 
     async def work(client: Client) -> None:
         assert "seasoned scan" in text(await client.call_tool("recall", {"tool": "Bash", "folder": FOLDER}))
-        with pytest.raises(MCPError, match="seasoned scan"):
-            await client.read_resource("seasoned://report")
+        (content,) = (await client.read_resource("seasoned://lessons")).contents
+        assert content.text == "Nothing is known about this project yet."  # type: ignore[union-attr]
 
     talk(work, FOLDER)
 
 
 def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: Path) -> None:
-    async def work(client: Client) -> dict[str, Any]:
-        (listed,) = (await client.read_resource("seasoned://templates")).contents
-        found: dict[str, Any] = {"templates": json.loads(listed.text)["templates"]}  # type: ignore[union-attr]
-        found["recall"] = await client.call_tool("recall", DEPLOY)
-        for address in (SESSION, "seasoned://template/w%C3%B6rk", "seasoned://report/json"):
+    async def work(client: Client) -> dict[str, str]:
+        found = {"recall": text(await client.call_tool("recall", DEPLOY))}
+        for address in (WORK, "seasoned://lessons", "seasoned://recall/Bash"):
             try:
                 (content,) = (await client.read_resource(address)).contents
                 found[address] = content.text  # type: ignore[union-attr]
             except MCPError as error:
-                found[address] = error
+                found[address] = str(error)
         return found
 
     own = talk_over_stdio(work, folder=home / "work")
-    assert own["templates"] and own["recall"].structured_content["lessons"]
-    assert "make check" in own["seasoned://template/w%C3%B6rk"]
+    assert all("make check" in said for said in own.values()), own
     (home / "empty").mkdir(exist_ok=True)
     nowhere = talk(work)
-    assert "Bash" not in str(nowhere["seasoned://template/w%C3%B6rk"])
-    assert "Give `folder`" in text(nowhere["recall"])
-    assert "in the folder of the project" in str(nowhere["seasoned://report/json"]) and isinstance(
-        nowhere[SESSION], MCPError
-    )
-    found = talk_over_stdio(work, folder=home / "empty")
     # How a named tool is called that two projects use may be shown everywhere; no command, path or file is.
-    assert "Bash" not in str(found["seasoned://template/w%C3%B6rk"])
-    assert found["recall"].structured_content["lessons"] == found["recall"].structured_content["worked"] == []
-    assert "No known command" in text(found["recall"])
-    assert isinstance(found[SESSION], MCPError)
-    assert isinstance(found["seasoned://report/json"], MCPError)
+    assert "Bash" not in nowhere.pop(WORK)
+    assert all("Give `folder`" in said for said in nowhere.values()), nowhere
+    found = talk_over_stdio(work, folder=home / "empty")
+    assert "Bash" not in found[WORK]
+    assert "No known command" in found["recall"] and found["seasoned://lessons"].startswith("Nothing is known")

@@ -2,111 +2,37 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
 import anyio.to_thread
-import msgspec
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.prompts.base import Message, UserMessage
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
-from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
     CallToolResult,
-    Completion,
-    CompletionArgument,
     InputRequiredResult,
     Resource,
     ToolAnnotations,
 )
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 import seasoned
-from seasoned.app.stores import user_store
-from seasoned.begin.settings import begin_settings
-from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.config import Config, load
-from seasoned.errors import NotFound, SeasonedError, UsageError
+from seasoned.errors import SeasonedError
 from seasoned.mcp_server.resource import Resources
-from seasoned.mcp_server.tools import FOLDER, ConfirmationTools, ExperienceTools
-from seasoned.store.project import project_key
+from seasoned.mcp_server.tools import ConfirmationTools, ExperienceTools
 
-WARM_START = "warm_start"
-_MOST_COMPLETIONS = 100
-
-
-class Prompts:
-    """The prompts that a user can begin a conversation with."""
-
-    def __init__(
-        self, config: Config, folder: str | None, resources: Resources, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._config = config
-        self._folder = folder
-        self._resources = resources
-        self._clock = clock
-
-    def add_to(self, server: MCPServer[Any]) -> None:
-        server.prompt(WARM_START, title="Warm start", description="Begin with calls that worked in earlier sessions.")(
-            self.warm_start
-        )
-
-        server.completion()(self.complete)  # type: ignore[no-untyped-call]
-
-    async def complete(self, ref: object, argument: CompletionArgument, context: object) -> Completion | None:
-        """Complete the name of a template."""
-        if argument.name != "name":
-            return None
-        # A completion is asked for while the user types, and reading the store would block the event loop.
-        names = await anyio.to_thread.run_sync(self.names, argument.value)
-        return Completion(values=names[:_MOST_COMPLETIONS])
-
-    def warm_start(
-        self,
-        name: Annotated[str | None, Field(description="The template; by default the one that fits the task.")] = None,
-        task: Annotated[str | None, Field(description="The task.")] = None,
-        folder: Annotated[str | None, Field(description=FOLDER)] = None,
-    ) -> list[Message]:
-        """The block as one message, then the task as the user's own words."""
-        # Without an id: the prompt does not learn which session it is for, so nothing is assigned to an experiment.
-        session = NewSession(id="", format="text", forms=("text",), task=task or "", template=name or None)
-        try:
-            with user_store(self._config) as store:
-                settings = begin_settings(self._config, "mcp").on_request()
-                where = folder or self._folder
-                session = msgspec.structs.replace(session, project=project_key(store, where), workdir=where)
-                begun = show_once(store, session, settings, now=self._clock())
-            if begun.content is None:
-                raise NotFound(begun.reason)
-        except (NotFound, UsageError) as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from error
-        except SeasonedError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from error
-        block = UserMessage(begun.content.decode("utf-8"))
-        return [block, UserMessage(task)] if task else [block]
-
-    def names(self, beginning: str) -> list[str]:
-        """Names of templates that begin with a text."""
-        try:
-            found = [one.name for one in self._resources.listed()]
-            return [name for name in found if name.casefold().startswith(beginning.casefold())]
-        except SeasonedError:
-            # Completion is a convenience; the prompt itself reports the error.
-            return []
-
-
-_INSTRUCTIONS = (
-    "Before an action that cannot be undone or that others will notice, call request_confirmation with exactly what"
-    " will be done, then wait_confirmation, and redeem_confirmation right before you do it. Never go on without it."
-    " When a call fails, call recall with the tool and the error: it knows which repair worked before. Before you use a"
+_RECALLS = (
+    "When a call fails, call recall with the tool and the error: it knows which repair worked before. Before you use a"
     " tool whose arguments you are unsure of, call recall with the tool alone."
+)
+_ASKS = (
+    "Before an action that cannot be undone or that others will notice, call request_confirmation with exactly what"
+    " will be done, then wait_confirmation, and redeem_confirmation right before you do it. Never go on without it. "
 )
 # Tools that change nothing: clients may call them without asking the user.
 _READ_ONLY = ("recall", "wait_confirmation")
@@ -165,16 +91,21 @@ def build_server(config: Config | None = None, *, folder: str | None = None) -> 
     it, only what may leave a project is given.
     """
     config = config or load()
+    tools = ExperienceTools(config, folder).tools()
+    instructions = _RECALLS
+    # Without a service there is no person to ask, and an agent that must ask first could do nothing.
+    if config.confirm_url is not None:
+        tools += ConfirmationTools(config).tools()
+        instructions = _ASKS + _RECALLS
     server = ExperienceServer(
         "seasoned",
         version=seasoned.__version__,
-        instructions=_INSTRUCTIONS,
-        tools=[_tool(one) for one in (*ExperienceTools(config, folder).tools(), *ConfirmationTools(config).tools())],
+        instructions=instructions,
+        tools=[_tool(one) for one in tools],
         log_level="WARNING",
     )
     server.resources = Resources(config, folder)
     server.resources.add_to(server)
-    Prompts(config, folder, server.resources).add_to(server)
     return server
 
 

@@ -35,12 +35,10 @@ from seasoned.store.project import project_key
 Tags = Annotated[list[str], Field(description="build: words to find it by; list: templates with any of these.")]
 Tools = Annotated[list[str | dict[str, Any]], Field(description="load: the tools you have, as names or schemas.")]
 # A model is waiting for the answer. What is left is indexed by the next call or scan.
-_FILL_SECONDS = 2.0
+FILL_SECONDS = 2.0
 _SESSION = "An id, or its beginning."
 FOLDER = "The full path of the folder that you work in, if it is not the one that you were started in."
-_NO_PROJECT = (
-    "It is not known which project this is about. Give `folder`, the full path of the folder that you work in."
-)
+NO_PROJECT = "It is not known which project this is about. Give `folder`, the full path of the folder that you work in."
 
 
 class ExperienceTools:
@@ -140,7 +138,7 @@ class ExperienceTools:
             with user_store(self._config) as store:
                 project = project_key(store, folder or self._folder)
                 if project is None and (tool or error):
-                    raise UsageError(_NO_PROJECT)
+                    raise UsageError(NO_PROJECT)
                 found = recall(
                     store,
                     tool=tool,
@@ -148,13 +146,13 @@ class ExperienceTools:
                     arguments=arguments,
                     limit=limit,
                     project=project,
-                    within_seconds=_FILL_SECONDS,
+                    within_seconds=FILL_SECONDS,
                 )
         except SeasonedError as problem:
             raise ToolError(str(problem)) from problem
-        return CallToolResult(
-            content=[TextContent(type="text", text=recall_text(found))], structured_content=msgspec.to_builtins(found)
-        )
+        # Only the words: clients that get structured content show the model that instead, and then nothing says that
+        # what is quoted is data. Programs ask `seasoned recall --json`.
+        return CallToolResult(content=[TextContent(type="text", text=recall_text(found))])
 
 
 _T = TypeVar("_T")
