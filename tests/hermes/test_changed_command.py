@@ -84,7 +84,7 @@ def test_hermes_is_told_the_new_command_in_a_project_on_telegram_and_in_the_home
         house.play(*[_talk(word, number, places[word]) for word, number in now], **found)
         for word, number, sessions in (("shop", 3, 3), ("till", 0, 6)):
             begun = json.dumps(house.requests(_word(word, number))[0]["messages"])
-            assert f"In this project: Test: `{NEW}` ({sessions} sessions)." in begun
+            assert begun.count(f"- Test: `{NEW}` ({sessions} sessions)") == 1
             assert f"`{OLD}" not in begun and PIPED not in begun
         assert "[seasoned" not in json.dumps(house.requests(_word("shop", 0))[0]["messages"]), "nothing was known"
         hints = {"shop3": (NEW, "3 sessions"), "till0": (NEW, "6 sessions")}

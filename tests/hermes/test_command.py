@@ -16,8 +16,8 @@ from seasoned.errors import UsageError
 from seasoned.hermes_plugin import register
 from seasoned.hermes_plugin.host import HermesSettings, load_settings
 from seasoned.hermes_plugin.plugin import SCHEMA, Plugin, add_arguments, run_command
-from tests.hermes.test_judging import called, ended
 from tests.hermes.test_warm import config, is_warm, sent
+from tests.history.hermes_rows import HermesDb
 
 __all__ = ["config"]
 
@@ -105,8 +105,8 @@ def test_the_tool_is_the_one_that_every_door_has(config: Config) -> None:
 
 def test_the_tool_speaks_of_this_session_unless_told_otherwise(config: Config) -> None:
     plugin = Plugin(config, HermesSettings())
-    called(plugin, "call_1")
-    ended(plugin)
+    database = HermesDb(config.hermes_home / "state.db").session("s1")
+    database.says("s1", "user", "Run the tests.").calls("s1", "call_1").result("s1", "call_1")
     found = json.loads(plugin.call_tool({"action": "profile"}, session_id="s1"))
     assert (found["success"], found["tool_call_count"]) == (True, 1)
 

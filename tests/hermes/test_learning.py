@@ -17,7 +17,7 @@ from seasoned.learn_queue import wait_until_learned, waiting
 from seasoned.outcome.judge import judge_session
 from tests.cli.run import SEASONED
 from tests.hermes.house import House, block_of, terminal, turn
-from tests.hermes.test_judging import rows
+from tests.hermes.test_warm import rows
 from tests.history.hermes_rows import HermesDb
 from tests.real_clients import pip, run
 from tests.scripted_server import serve_script

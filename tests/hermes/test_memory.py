@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from seasoned.begin.memory import project_folder
-from seasoned.hermes_plugin.request import with_memory
+from seasoned.hermes_plugin.request import with_text
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 from tests.hermes.house import House, turn
@@ -61,17 +61,17 @@ def key_of_project(house: House) -> str:
 )
 def test_the_text_follows_the_system_prompt(format: str, body: dict[str, Any], expected: dict[str, Any]) -> None:
     before = str(body)
-    assert with_memory(body, format, "M")["messages"][0] == expected
+    assert with_text(body, format, "M")["messages"][0] == expected
     assert str(body) == before, "what Hermes holds is left alone"
 
 
 def test_in_anthropics_format_too() -> None:
     blocks = [{"type": "text", "text": "S", "cache_control": {"type": "ephemeral"}}]
-    assert with_memory({"messages": [], "system": blocks}, "anthropic", "M")["system"] == [
+    assert with_text({"messages": [], "system": blocks}, "anthropic", "M")["system"] == [
         *blocks,
         {"type": "text", "text": "M"},
     ]
-    assert with_memory({"messages": [], "system": "S"}, "anthropic", "M")["system"] == "S\n\nM"
+    assert with_text({"messages": [], "system": "S"}, "anthropic", "M")["system"] == "S\n\nM"
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""An example that does harm is suspended by what calls came to, and taken back where it was shown, in one line."""
+"""An example that does harm is suspended when its turns end, and taken back where it was shown, in one line."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from seasoned.config import Config
 from seasoned.example.library.storage import cached_library, save, set_state
 from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import Plugin
+from seasoned.learn_queue import wait_until_learned
 from seasoned.store import open_store
 from tests.example.examples import example, template
-from tests.hermes.test_judging import called, ended
 from tests.hermes.test_warm import ASK, LATER, config, sent
+from tests.history.hermes_rows import HermesDb
 
 __all__ = ["config"]
 BAD = '{"output": "", "exit_code": 2, "error": "pytest: unrecognized arguments: -q"}'
@@ -32,14 +33,19 @@ def test_failures_after_an_example_suspend_it_and_living_conversations_are_told(
     shown = example("terminal", arguments={"command": "pytest -q"}, result="3 passed", intent="Run the tests.")
     with open_store(config.store_path) as store:
         save(store, template("house", shown))
+    config.hermes_home.mkdir()
+    database = HermesDb(config.hermes_home / "state.db")
+    database.time = time.time() - 100
     plugin = Plugin(config, HermesSettings())
-    sessions = [f"s{number}" for number in range(4)]
-    for session in sessions:
+    for number in range(4):
+        session = f"s{number}"
         sent(plugin, session=session)
-        for number in range(3):
-            arguments = {"command": "pytest -q"}
-            called(plugin, f"call_{session}_{number}", BAD, session=session, args=arguments, status="error")
-    ended(plugin)
+        database.session(session).says(session, "user", "Run the tests.")
+        for call in (f"call_{session}_{number}" for number in range(3)):
+            made = {"id": call, "function": {"name": "terminal", "arguments": '{"command": "pytest -q"}'}}
+            database.says(session, "assistant", "", tool_calls=json.dumps([made])).result(session, call, BAD)
+        plugin.turn_ended(session_id=session)
+    assert wait_until_learned(str(config.home), 60)
     with open_store(config.store_path) as store:
         library = cached_library(store, now=time.time())
         assert [library.state_of(one.id) for one in library.templates[0].examples] == ["suspended"]

@@ -56,9 +56,13 @@ def is_warm(messages: list[dict[str, Any]]) -> bool:
     return BLOCK_OPENS in json.dumps(messages)
 
 
-def count(config: Config, select: str) -> int:
+def rows(config: Config, select: str) -> list[tuple[Any, ...]]:
     with open_store(config.store_path) as store:
-        return int(store.connection.execute(select).fetchone()[0])
+        return [tuple(row) for row in store.connection.execute(select)]
+
+
+def count(config: Config, select: str) -> int:
+    return int(rows(config, select)[0][0])
 
 
 def test_the_block_follows_the_system_message_and_never_changes(config: Config) -> None:
@@ -198,11 +202,8 @@ def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Co
         "request.with_lines",
         "request.begin_with_memory",
         "request.begin",
-        "plugin.turn_of",
         "plugin.request_of",
-        "call_recorder.FileReader",
-        "call_recorder.open_store",
-        "call_recorder.update_aggregates",
+        "request.cached_library",
         "host.is_review",
     ],
 )
@@ -217,5 +218,4 @@ def test_whatever_of_ours_raises_hermes_goes_on(config: Config, monkeypatch: pyt
     assert (messages[0], messages[-1]) == (ASK[0], ASK[-1])
     plugin.after_call(tool_name="terminal", args={}, result="{}", session_id="s1", tool_call_id="call_1", status="ok")
     plugin.turn_ended()
-    assert plugin.flush(60)
     assert plugin.before_call("terminal", {"command": "ls"}, "s1") is None

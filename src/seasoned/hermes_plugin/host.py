@@ -6,7 +6,6 @@ Nothing of Hermes is imported here, and no failure here reaches Hermes.
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import threading
 import time
@@ -14,7 +13,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from queue import Full, Queue
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -31,7 +29,6 @@ class HermesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     confirm: bool = True  # whether high-risk calls wait for a person
     # How long a person may take. Hermes' scheduler ends a job that is silent for 600 seconds.
     wait_seconds: Annotated[float, msgspec.Meta(ge=1, le=3600)] = 240
-    judge: bool = True  # whether calls are judged and stored as they happen
     reviews: bool = True  # whether sessions are reviewed, if a model for reviews is configured
 
 
@@ -74,8 +71,6 @@ log = logging.getLogger("seasoned.hermes_plugin")
 _T = TypeVar("_T")
 # A part that fails does so on every call, and would flood the log of Hermes.
 _QUIET_SECONDS = 60.0
-# Beyond this the store cannot keep up, and dropping work is better than filling Hermes' memory.
-_MOST = 2000
 
 
 class ErrorBoundary:
@@ -92,6 +87,20 @@ class ErrorBoundary:
         except Exception as error:  # noqa: BLE001 - one call of Hermes, which the plugin must not stop
             self._log(name, error)
 
+    def ask(self, name: str, work: Callable[[], _T], *, seconds: float) -> _T | None:
+        """The result of some work in a separate thread; None if it failed or took longer."""
+        results: list[_T] = []
+
+        def run() -> None:
+            with self.part(name):
+                results.append(work())
+
+        # A daemon, so that Hermes can exit while the work hangs.
+        thread = threading.Thread(target=run, name="seasoned", daemon=True)
+        thread.start()
+        thread.join(seconds)
+        return results[0] if results else None
+
     def _log(self, name: str, error: Exception) -> None:
         now = time.monotonic()
         if now - self._logged.get(name, float("-inf")) < _QUIET_SECONDS:
@@ -107,66 +116,3 @@ def describe_error(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
     return f"{type(error).__name__} at {place}"
-
-
-class _BackgroundTask:
-    """One thing to do; `result` is set when it was done."""
-
-    def __init__(self, part: str, work: Callable[[], object]) -> None:
-        self.part = part
-        self.work = work
-        self.result: object = None
-        self.done = threading.Event()
-
-
-class BackgroundThread:
-    """One thread that works through a queue. It never keeps Hermes from exiting."""
-
-    def __init__(self, name: str, boundary: ErrorBoundary) -> None:
-        self._name = name
-        self._boundary = boundary
-        self._lock = threading.Lock()
-        self._queue: Queue[_BackgroundTask] = Queue(_MOST)
-        self._process: int | None = None
-
-    def submit(self, part: str, work: Callable[[], object]) -> bool:
-        """Queue some work; False if the queue is full and the work was dropped."""
-        return self._put(_BackgroundTask(part, work))
-
-    def ask(self, part: str, work: Callable[[], _T], *, seconds: float) -> _T | None:
-        """The result of the work; None if it failed or took longer."""
-        task = _BackgroundTask(part, work)
-        if self._put(task) and task.done.wait(seconds):
-            return task.result  # type: ignore[return-value]  # what `work` returned
-        return None
-
-    def flush(self, seconds: float) -> bool:
-        """Wait until everything submitted so far is done; whether it is."""
-        if self._process != os.getpid():
-            return True
-        last = _BackgroundTask("flush", lambda: None)
-        return self._put(last) and last.done.wait(seconds)
-
-    def _put(self, task: _BackgroundTask) -> bool:
-        with self._lock:
-            # A forked process has the queue, but no thread that works on it.
-            if self._process != os.getpid():
-                self._queue = Queue(_MOST)
-                self._process = os.getpid()
-                # A daemon, so that Hermes can exit while a task hangs.
-                threading.Thread(target=self._run, args=(self._queue,), name=self._name, daemon=True).start()
-            try:
-                self._queue.put_nowait(task)
-            except Full:
-                return False
-        return True
-
-    def _run(self, queue: Queue[_BackgroundTask]) -> None:
-        while True:
-            task = queue.get()
-            try:
-                with self._boundary.part(task.part):
-                    task.result = task.work()
-            finally:
-                # Also after a failure: a caller must not wait for the full time.
-                task.done.set()

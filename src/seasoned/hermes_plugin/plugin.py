@@ -21,13 +21,11 @@ from seasoned.config import Config, load
 from seasoned.errors import SeasonedError
 from seasoned.example.library.storage import cached_library, listed
 from seasoned.hermes_plugin import host
-from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of
 from seasoned.hermes_plugin.confirmation import CallGate
-from seasoned.hermes_plugin.host import FILE, BackgroundThread, ErrorBoundary, HermesSettings, load_settings, log
+from seasoned.hermes_plugin.host import FILE, ErrorBoundary, HermesSettings, load_settings, log
 from seasoned.hermes_plugin.request import (
     SUBAGENT,
     HermesHints,
-    MemoryInRequests,
     Warmer,
     project_of_session,
     request_of,
@@ -156,7 +154,6 @@ def run_command(given: Namespace) -> None:
 
 # A gateway of Hermes runs for months, so what is remembered is bounded.
 _MOST = 2000
-_LAST_SECONDS = 2.0
 # How long an action waits until Hermes' database was read. The first time everything in it is new.
 _READ_SECONDS = 30.0
 
@@ -178,16 +175,11 @@ class Plugin:
         self._config = config
         self._settings = settings
         self._boundary = ErrorBoundary()
-        self._writing = BackgroundThread("seasoned-judge", self._boundary)
         self._gate = CallGate(wait_seconds=settings.wait_seconds)
-        self._warmer = self._recorder = self._memory = self._hints = None
+        self._warmer = self._hints = None
         if config is not None:
-            warming = BackgroundThread("seasoned-warm", self._boundary)
-            warmer = self._warmer = Warmer(config, begin_settings(config, "hermes"), warming)
-            self._memory = MemoryInRequests(config, lambda: warmer.settings, warming)
-            self._hints = HermesHints(config, warming)
-            if settings.judge:
-                self._recorder = CallRecorder(config, self._writing, on_ruling=self._warmer.retract)
+            self._warmer = Warmer(config, begin_settings(config, "hermes"), self._boundary)
+            self._hints = HermesHints(config, self._boundary)
         # Turns of background reviews: their calls come in threads that do not say what they work for.
         self._reviews: OrderedDict[str, None] = OrderedDict()
         # Sessions that had a turn in this process and were not closed since.
@@ -207,18 +199,13 @@ class Plugin:
         ctx.register_command("warm", self.warm_command, "Which examples new conversations begin with", "[NAME|on|off]")
         ctx.register_tool(TOOL, "seasoned", SCHEMA, self.call_tool, description=DESCRIPTION, emoji="🌱")
         ctx.register_hook("post_tool_call", self.after_call)
-        if self._recorder is not None:
-            ctx.register_hook("on_session_end", self.turn_ended)
-            ctx.register_hook("on_session_finalize", self.session_ended)
-            ctx.register_hook("on_session_reset", self.session_ended)
-            atexit.register(self.process_ended)
-            # What was recorded while the plugin was not there, or ended without notice.
-            with self._boundary.part("Learning"):
-                self._learn("files")
-
-    def flush(self, seconds: float) -> bool:
-        """Wait until all calls are stored; whether they are."""
-        return self._writing.flush(seconds)
+        ctx.register_hook("on_session_end", self.turn_ended)
+        ctx.register_hook("on_session_finalize", self.session_ended)
+        ctx.register_hook("on_session_reset", self.session_ended)
+        atexit.register(self.process_ended)
+        # What was recorded while the plugin was not there, or ended without notice.
+        with self._boundary.part("Learning"):
+            self._learn("files")
 
     def before_call(self, tool_name: str = "", args: Any = None, session_id: str = "", **_: Any) -> Any:
         """None if the call may run, else a refusal. It never raises."""
@@ -235,26 +222,21 @@ class Plugin:
         turn_id: str = "",
         **_: Any,
     ) -> Any:
-        """The request with its block; None if it stays as it is."""
+        """The request with what its conversation is shown; None if it stays as it is."""
         with self._boundary.part("The warm start"):
             is_review = host.is_review()
             if is_review:
                 _remember(self._reviews, turn_id, None)
             is_child = platform == SUBAGENT or session_id in self._parents
-            if self._recorder is not None and isinstance(request, dict) and not is_review:
-                parent = self._parents.get(session_id) if is_child else None
-                self._recorder.hear(session_id, turn_of(request, model=str(model or ""), parent=parent))
             asked = request_of(
                 request, session=session_id, model=str(model or ""), base_url=str(base_url or ""), api_mode=api_mode
             )
             if asked is None or is_child or self._warmer is None or self._hints is None:
                 return None
-            messages = self._warmer.warm(asked, is_review=is_review) or asked.messages
-            messages = self._hints.put_in(session_id, messages)
-            body = asked.body if messages is asked.messages else {**asked.body, "messages": messages}
-            # After the block: which arm of an experiment the conversation is in was decided with it.
-            if self._memory is not None:
-                body = self._memory.put_in(asked, body, is_review=is_review) or body
+            body = self._warmer.warm(asked, is_review=is_review)
+            messages = self._hints.put_in(session_id, body["messages"])
+            if messages is not body["messages"]:
+                body = {**body, "messages": messages}
             if body is not asked.body:
                 return {"request": body, "source": "seasoned", "reason": "warm start"}
         return None
@@ -267,26 +249,17 @@ class Plugin:
         session_id: str = "",
         tool_call_id: str = "",
         turn_id: str = "",
-        status: str = "",
         **_: Any,
     ) -> None:
-        """Record a call that was made, and decide whether a line follows its result."""
-        is_ours = False
-        with self._boundary.part("Judging"):
-            is_ours = turn_id not in self._reviews and not host.is_review()
-            if self._recorder is not None and is_ours:
-                self._recorder.called(session_id, tool_call_id, tool_name, args, result, status)
+        """Decide whether a line follows the result of a call."""
         with self._boundary.part("The hint"):
-            is_ours = is_ours and session_id not in self._parents
-            if self._hints is not None and self._warmer is not None and is_ours:
-                settings = self._warmer.settings
-                self._hints.heard(session_id, tool_call_id, tool_name, args, result, settings)
+            is_review = turn_id in self._reviews or host.is_review()
+            if self._hints is None or self._warmer is None or is_review or session_id in self._parents:
+                return
+            self._hints.heard(session_id, tool_call_id, tool_name, args, result, self._warmer.settings)
 
     def turn_ended(self, session_id: str = "", **_: Any) -> None:
         """Hermes calls it at the end of every turn."""
-        with self._boundary.part("Judging"):
-            if self._recorder is not None and not host.is_review():
-                self._recorder.turn_ended()
         with self._boundary.part("Learning"):
             if not host.is_review() and session_id not in self._parents:
                 _remember(self._open, session_id, None)
@@ -300,7 +273,6 @@ class Plugin:
 
     def process_ended(self) -> None:
         """Python calls it when Hermes exits. `hermes chat -q` tells no other end."""
-        self.flush(_LAST_SECONDS)
         for session in list(self._open):
             self.session_ended(session)
 
@@ -316,7 +288,7 @@ class Plugin:
             begin_learning(home)
 
     def subagent_started(self, parent_session_id: Any = None, child_session_id: Any = None, **_: Any) -> None:
-        """Remember a sub-agent: it begins without a block, and its calls are recorded as its own."""
+        """Remember a sub-agent: it begins without a block, and gets no hints."""
         if child_session_id and parent_session_id:
             _remember(self._parents, str(child_session_id), str(parent_session_id))
 
@@ -330,8 +302,6 @@ class Plugin:
         """`warm_session`, as Hermes calls a tool."""
         assert self._config is not None
         given = args if isinstance(args, dict) else {}
-        # So that a profile of this session includes the calls just made.
-        self.flush(_LAST_SECONDS)
         if given.get("action") in _READS:
             with self._boundary.part("Learning"):
                 self._learn("files")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +25,18 @@ from seasoned.begin.ongoing import (
     with_lines,
 )
 from seasoned.begin.settings import BeginSettings
-from seasoned.begin.start_text import begin_with_memory, find_memory
+from seasoned.begin.start_text import BegunMemory, begin_with_memory, begin_with_sheet, find_memory
 from seasoned.begin.warm_start import NewSession, begin
+from seasoned.command.tool import tool_of
 from seasoned.config import Config
 from seasoned.errors import SourceError
 from seasoned.example.block import Format
 from seasoned.example.choose.offered import offered
-from seasoned.example.library.storage import Library, cached_library
+from seasoned.example.library.storage import Library, cached_library, find_block
 from seasoned.example.provision import BlockMemory, carries_block, insert, is_under_way
 from seasoned.example.render import Rendered
 from seasoned.hermes_plugin import host
-from seasoned.hermes_plugin.host import BackgroundThread, log
+from seasoned.hermes_plugin.host import ErrorBoundary, log
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage, profile_at
 from seasoned.learn_queue import catch_up
 from seasoned.lesson.ask import LessonLookup
@@ -52,9 +53,9 @@ _HINT_SECONDS = 0.5
 class HermesHints:
     """Decides what follows the results of failed calls, and repeats that in every request."""
 
-    def __init__(self, config: Config, background: BackgroundThread) -> None:
+    def __init__(self, config: Config, boundary: ErrorBoundary) -> None:
         self._config = config
-        self._background = background
+        self._boundary = boundary
         self._hints = CallHints()
         # The name of each session's conversation in the store; None if it has no hints.
         self._roots: OrderedDict[str, str | None] = OrderedDict()
@@ -71,7 +72,7 @@ class HermesHints:
         database, late = host.database_path(self._config.hermes_home), threading.Event()
         told: str | None = ""
         try:
-            told = self._background.ask(
+            told = self._boundary.ask(
                 "The hint", lambda: self._decide(session, call, database, late, settings), seconds=_HINT_SECONDS
             )
         finally:
@@ -84,13 +85,13 @@ class HermesHints:
         """The messages with the lines of their conversation; the same list if there are none."""
         if session not in self._roots:
             database = host.database_path(self._config.hermes_home)
-            self._background.ask("The hint", lambda: self._load(session, database), seconds=_HINT_SECONDS)
+            self._boundary.ask("The hint", lambda: self._load(session, database), seconds=_HINT_SECONDS)
         root = self._roots.get(session)
         lines = None if root is None else self._hints.known(root)
         return with_lines(messages, lines) if lines else messages
 
     def _load(self, session: str, database: Path) -> str | None:
-        """Runs in the background thread, as does what follows."""
+        """Runs in a separate thread, as does what follows."""
         if session not in self._roots:
             root = root_of(database, session)
             if root is not None:
@@ -145,6 +146,9 @@ _CATCH_UP_SECONDS = 0.8
 _MOST = 2000
 
 
+_Key = tuple[str, Format, bool]
+
+
 class HermesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request to a model, as far as its warm start depends on it."""
 
@@ -155,123 +159,177 @@ class HermesRequest(msgspec.Struct, frozen=True, kw_only=True):
     body: dict[str, Any]
 
     @property
+    def key(self) -> _Key:
+        """What its conversation is known by. A request without tools can be shown no calls."""
+        return self.session, self.format, bool(self.tools)
+
+    @property
+    def tools(self) -> frozenset[str]:
+        return frozenset(offered(self.body.get("tools") or ()))
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.body["messages"]
         return found
 
 
-class _Conversation(msgspec.Struct, frozen=True):
-    """How a conversation began: with a block or without, and on which model."""
+class _ConversationPlace(msgspec.Struct, frozen=True):
+    """Where a conversation works, as far as Hermes has recorded it."""
 
-    rendered: Rendered | None
-    tools: frozenset[str]
+    project: str | None
+    folder: str | None
+
+
+class _Conversation(msgspec.Struct, frozen=True):
+    """How a conversation began, and on which model."""
+
     model: str
     base_url: str
+    rendered: Rendered | None = None  # calls that worked
+    tools: frozenset[str] = frozenset()  # those that `rendered` shows
+    text: str = ""  # the sheet and memory, which follow the system prompt
+    notice: str = ""  # the line for its user
 
 
 class Warmer:
     """Decides once for each conversation what it begins with, and repeats that in every request."""
 
-    def __init__(
-        self,
-        config: Config,
-        settings: BeginSettings,
-        background: BackgroundThread,
-    ) -> None:
+    def __init__(self, config: Config, settings: BeginSettings, boundary: ErrorBoundary) -> None:
         self._config = config
         # `/warm` changes them for conversations that begin afterwards.
         self.settings = settings
-        self._background = background
+        self._boundary = boundary
         self._memory = BlockMemory()
         self._retractions = Retractions()
         self._lock = threading.Lock()
-        self._deciding: dict[tuple[str, str], threading.Lock] = {}
-        self._begun: OrderedDict[tuple[str, str], _Conversation] = OrderedDict()
+        self._deciding: dict[_Key, threading.Lock] = {}
+        self._begun: OrderedDict[_Key, _Conversation] = OrderedDict()
 
-    def warm(self, request: HermesRequest, *, is_review: bool) -> list[dict[str, Any]] | None:
-        """The messages with the block of their conversation; None if they stay as they are."""
-        tools = offered(request.body.get("tools") or ())
-        if not tools or carries_block(request.messages):
-            return None
+    def warm(self, request: HermesRequest, *, is_review: bool) -> dict[str, Any]:
+        """The body with what its conversation begins with; the same object if it stays as it is."""
         # A review fork repeats the beginning of its conversation, and is never given one itself.
         begun = self._known(request) if is_review else self._decide_once(request)
-        if begun is None or begun.rendered is None or not begun.tools <= tools.keys():
-            return None
-        if is_review and (begun.model, begun.base_url) != (request.model, request.base_url):
-            # Another model has no cached prefix to keep, and is given a digest of the conversation.
-            return None
-        messages = self._retractions.put_in(request.session, request.messages, may_begin=not is_review)
-        return insert(messages, begun.rendered)
+        body = request.body
+        # Another model of a review has no cached prefix to keep, and is given a digest of the conversation.
+        if begun is None or (is_review and (begun.model, begun.base_url) != (request.model, request.base_url)):
+            return body
+        if begun.rendered is not None and begun.tools <= request.tools and not carries_block(request.messages):
+            if not is_review:
+                self._check(request.session, begun.rendered)
+            messages = self._retractions.put_in(request.session, request.messages, may_begin=not is_review)
+            body = {**body, "messages": insert(messages, begun.rendered)}
+        return with_text(body, request.format, begun.text) if begun.text else body
 
-    def retract(self, store: Store) -> None:
-        """Note for living conversations what has been suspended since they began."""
-        library = cached_library(store, now=time.time())
-        with self._lock:
-            begun = [(key[0], one.rendered) for key, one in self._begun.items() if one.rendered is not None]
-        for session, rendered in begun:
-            self._retractions.note(session, rendered.example_ids, library)
+    def _check(self, session: str, rendered: Rendered) -> None:
+        """Note whether an example that a living conversation was shown has been suspended since."""
+
+        def check() -> None:
+            with open_store(self._config.store_path) as store:
+                self._retractions.note(session, rendered.example_ids, cached_library(store, now=time.time()))
+
+        self._boundary.ask("The retraction", check, seconds=_HINT_SECONDS)
 
     def _known(self, request: HermesRequest) -> _Conversation | None:
         with self._lock:
-            return self._begun.get((request.session, request.format))
+            return self._begun.get(request.key)
 
     def _decide_once(self, request: HermesRequest) -> _Conversation:
-        key = (request.session, request.format)
         with self._lock:
             # One lock for each conversation: a slow decision must not hold up the others.
-            deciding = self._deciding.setdefault(key, threading.Lock())
+            deciding = self._deciding.setdefault(request.key, threading.Lock())
         with deciding:
             known = self._known(request)
             if known is None:
-                rendered = self._decide(request)
-                known = _Conversation(rendered, _tools_in(rendered), request.model, request.base_url)
+                known = self._decide(request) or _Conversation(request.model, request.base_url)
                 with self._lock:
                     # Also if it failed: a conversation stays as it begins.
-                    self._begun[key] = known
+                    self._begun[request.key] = known
                     if len(self._begun) > _MOST:
                         self._begun.popitem(last=False)
+                if known.notice:
+                    host.tell_user(known.notice)
         with self._lock:
-            self._deciding.pop(key, None)
+            self._deciding.pop(request.key, None)
         return known
 
-    def _decide(self, request: HermesRequest) -> Rendered | None:
+    def _decide(self, request: HermesRequest) -> _Conversation | None:
         late = threading.Event()
-        database = host.database_path(self._config.hermes_home)
         try:
-            return self._background.ask(
-                "The warm start", lambda: self._begin(request, database, late), seconds=_WAIT_SECONDS
-            )
+            return self._boundary.ask("The warm start", lambda: self._begin(request, late), seconds=_WAIT_SECONDS)
         finally:
-            # The background thread may still be working: what was not sent must not be stored as shown.
+            # The thread may still be working: what was not sent must not be stored as shown.
             late.set()
 
-    def _begin(self, request: HermesRequest, database: Path, late: threading.Event) -> Rendered | None:
-        """Runs in the background thread."""
+    def _begin(self, request: HermesRequest, late: threading.Event) -> _Conversation | None:
         # A session that ended a moment ago is still being learned from.
         catch_up(str(self._config.home), _CATCH_UP_SECONDS)
+        database = host.database_path(self._config.hermes_home)
         root = root_of(database, request.session)
         if late.is_set() or root is None:
             return None
-        session = NewSession(
-            id=root, format=request.format, messages=request.messages, tools=list(request.body.get("tools") or ())
-        )
         with open_store(self._config.store_path) as store:
-            project = project_of_session(store, database, request.session)
-            folder = folder_of_session(database, request.session)
-            begun = begin(
-                store,
-                lambda: experiment_database(self._config, store),
-                msgspec.structs.replace(session, project=project, workdir=folder),
-                self.settings,
-                now=time.time(),
-                memory=self._memory,
-                is_late=late.is_set,
-                warn=log.warning,
+            place = _ConversationPlace(
+                project_of_session(store, database, request.session), folder_of_session(database, request.session)
             )
-            if begun.rendered is not None and not begun.is_new:
-                library = cached_library(store, now=time.time())
-                self._retractions.note(request.session, begun.example_ids, library)
+            # First: what the sheet shows is not repeated by what the first prompt asks for.
+            sheet = self._sheet(store, request, root, place)
+            rendered = self._block(store, request, root, place, late) if request.tools else None
+            memory = self._remembered(store, request, root, place)
+            is_new = self.settings.is_visible and not is_under_way(request.messages)
+            notice = _notice(store, root, rendered, sheet, memory) if is_new else ""
+        text = "\n\n".join(filter(None, (sheet, memory.text if memory else "")))
+        return _Conversation(request.model, request.base_url, rendered, _tools_in(rendered), text, notice)
+
+    def _sheet(self, store: Store, request: HermesRequest, root: str, place: _ConversationPlace) -> str:
+        """The sheet of the project; empty where a template or an experiment decides, or no command can be run."""
+        if is_under_way(request.messages):
+            known = find_block(store, root, "text")
+            return "" if known is None else known.content.decode()
+        settings = self.settings
+        has_shell = any(tool_of(name).form == "shell" for name in request.tools)
+        if settings.template or settings.experiment is not None or not has_shell:
+            return ""
+        return (begin_with_sheet(store, root, place.folder, settings, now=time.time()) or b"").decode()
+
+    def _block(
+        self, store: Store, request: HermesRequest, root: str, place: _ConversationPlace, late: threading.Event
+    ) -> Rendered | None:
+        session = NewSession(
+            id=root,
+            format=request.format,
+            messages=request.messages,
+            tools=list(request.body["tools"]),
+            project=place.project,
+            workdir=place.folder,
+        )
+        begun = begin(
+            store,
+            lambda: experiment_database(self._config, store),
+            session,
+            self.settings,
+            now=time.time(),
+            memory=self._memory,
+            is_late=late.is_set,
+            warn=log.warning,
+        )
         return begun.rendered
+
+    def _remembered(
+        self, store: Store, request: HermesRequest, root: str, place: _ConversationPlace
+    ) -> BegunMemory | None:
+        if is_under_way(request.messages):
+            return find_memory(store, root)
+        if is_held_back(lambda: experiment_database(self._config, store), root, self.settings, now=time.time()):
+            return None
+        return begin_with_memory(store, self._config, root, self.settings, project=place.project, now=time.time())
+
+
+def _notice(store: Store, root: str, rendered: Rendered | None, sheet: str, memory: BegunMemory | None) -> str:
+    """The line for the user when a conversation begins."""
+    commands = sum(line.startswith("- ") for line in sheet.splitlines())
+    examples = 0 if rendered is None else len(rendered.example_ids)
+    shown = start_notice(root, commands, memory.made if memory else None, examples=examples)
+    return " ".join(filter(None, (shown, kept_notice(store, AGENT))))
 
 
 class _RetractionLine(msgspec.Struct, frozen=True):
@@ -384,79 +442,7 @@ def _tools_in(rendered: Rendered | None) -> frozenset[str]:
     return frozenset(found)
 
 
-class _ShownMemory(msgspec.Struct, frozen=True):
-    """What a conversation is shown, on which model, and the line for its user."""
-
-    text: str
-    model: str
-    base_url: str
-    notice: str = ""
-
-
-class MemoryInRequests:
-    """Decides once for each conversation which memory it is shown, and repeats that in every request."""
-
-    def __init__(
-        self,
-        config: Config,
-        settings: Callable[[], BeginSettings],
-        background: BackgroundThread,
-    ) -> None:
-        self._config = config
-        self._settings = settings
-        self._background = background
-        self._lock = threading.Lock()
-        self._known: OrderedDict[str, _ShownMemory] = OrderedDict()
-
-    def put_in(self, request: HermesRequest, body: dict[str, Any], *, is_review: bool) -> dict[str, Any] | None:
-        """The body with the text; None if it stays as it is. `body` may hold the block of the request already."""
-        with self._lock:
-            begun = self._known.get(request.session)
-        if begun is None:
-            # A review fork repeats the beginning of its conversation, and is never given one itself.
-            if is_review:
-                return None
-            begun = self._decide_once(request)
-        if is_review and (begun.model, begun.base_url) != (request.model, request.base_url):
-            return None
-        return with_memory(body, request.format, begun.text) if begun.text else None
-
-    def _decide_once(self, request: HermesRequest) -> _ShownMemory:
-        found = self._background.ask("Memory", lambda: self._begin(request), seconds=_WAIT_SECONDS)
-        text, notice = found or ("", "")
-        begun = _ShownMemory(text, request.model, request.base_url, notice)
-        with self._lock:
-            # Also if it failed: a conversation stays as it begins.
-            begun = self._known.setdefault(request.session, begun)
-            if len(self._known) > _MOST:
-                self._known.popitem(last=False)
-        if begun.notice:
-            host.tell_user(begun.notice)
-        return begun
-
-    def _begin(self, request: HermesRequest) -> tuple[str, str]:
-        """Runs in the background thread."""
-        database = host.database_path(self._config.hermes_home)
-        root, settings = root_of(database, request.session), self._settings()
-        if root is None or not self._config.store_path.exists():
-            return "", ""
-        with open_store(self._config.store_path) as store:
-            if is_under_way(request.messages):
-                known = find_memory(store, root)
-                return known.text if known else "", ""
-            if is_held_back(lambda: experiment_database(self._config, store), root, settings, now=time.time()):
-                return "", ""
-            project = project_of_session(store, database, request.session)
-            shown = begin_with_memory(store, self._config, root, settings, project=project, now=time.time())
-            blocks = store.rows("receipt.examples", {"conversation": root})
-            examples = sum(len(msgspec.json.decode(row["example_ids"])) for row in blocks)
-            made = None if shown is None else shown.made
-            notice = start_notice(root, 0, made, examples=examples) if settings.is_visible else ""
-            news = kept_notice(store, "hermes") if settings.is_visible else ""
-        return shown.text if shown else "", " ".join(filter(None, (notice, news)))
-
-
-def with_memory(body: dict[str, Any], format: str, text: str) -> dict[str, Any]:
+def with_text(body: dict[str, Any], format: str, text: str) -> dict[str, Any]:
     """A request with a text after its system prompt."""
     if format == "anthropic":
         system = body.get("system")

@@ -95,7 +95,8 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
             None if everything else sorted(map(Path, roots)),
             ended=[EndedSession(one.agent, one.session, one.at) for one in notes if one.kind == "session"],
             reads=everything or bool(roots),
-            rebuilds=any(one.kind != "turn" for one in notes),
+            # Hermes' conversations may go on for months: the guard must not wait for their end.
+            rebuilds=any(one.kind != "turn" or one.agent == "hermes" for one in notes),
         )
     except StoreError:
         raise
