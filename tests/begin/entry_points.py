@@ -71,12 +71,17 @@ def block_in(text: str) -> str | None:
 
 
 def ask_gateway(
-    project: str | None, session: str | None, messages: list[dict[str, Any]], answer: Said | None = None
+    project: str | None,
+    session: str | None,
+    messages: list[dict[str, Any]],
+    answer: Said | None = None,
+    *,
+    header: str = "x-session-id",
 ) -> list[dict[str, Any]]:
     """The messages that the provider is sent, through a gateway that is started for this request alone."""
     import httpx2
 
-    config, headers = load(), {} if session is None else {"x-session-id": session}
+    config, headers = load(), {} if session is None else {header: session}
     if project is not None:
         token = Path.home() / f"{project}.token"
         with open_store(config.store_path) as store:

@@ -15,7 +15,7 @@ from seasoned.config import Config, load
 from seasoned.example.library.storage import cached_library, save, set_state
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import open_store
-from tests.begin.entry_points import ENTRY_POINTS, RETRACTS, EntryPoint, locked
+from tests.begin.entry_points import ASK, ENTRY_POINTS, RETRACTS, EntryPoint, HookEntry, ask_gateway, block_in, locked
 from tests.example.examples import example, template
 
 MANY, FEW = 1e9, 1e-9
@@ -166,6 +166,14 @@ def test_a_conversation_that_carries_a_block_gets_no_second_one(entry: EntryPoin
     shown = entry.begin("s1")
     assert shown is not None
     assert entry.carrying("s1", f"{json.loads(json.dumps(shown))}\n[seasoned:end]") == 1
+
+
+def test_behind_the_gateway_the_hook_shows_the_template_and_the_gateway_none(config: Config) -> None:
+    def sent(session: str) -> str | None:
+        return block_in(json.dumps(ask_gateway(None, session, ASK, header="x-claude-code-session-id")))
+
+    assert HookEntry().begin("s1") is not None and sent("s1") is None
+    assert sent("s2") is not None, "this one has no hooks"
 
 
 @pytest.mark.parametrize("switch", ["enabled = false", 'off = ["gateway", "hermes", "claude-code"]'])

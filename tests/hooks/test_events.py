@@ -24,7 +24,6 @@ from tests.cli.run import seasoned
 from tests.example.examples import example, template
 from tests.history.claude_lines import ClaudeFile
 from tests.lesson.stored import command, keep_lessons
-from tests.scripted_server import serve_script
 
 HOOK = Path(sys.executable).parent / "seasoned-hook"
 RECORDED = {
@@ -301,19 +300,6 @@ def test_the_arm_of_an_experiment_decides_for_guidance_and_repairs_alike(warm: C
     assert exposed == {session for session, shown in helped.items() if shown}
     assert foregone == {session for session, shown in helped.items() if not shown}
     assert set(helped.values()) == {True, False}
-
-
-def test_where_the_gateway_begins_sessions_the_hook_does_not(warm: Config) -> None:
-    from tests.hooks.gateway import serve_gateway
-
-    with serve_gateway(warm) as url:
-        assert context("claude-code", "SessionStart-startup", env={"ANTHROPIC_BASE_URL": url}) is None
-        codex = Path.home() / ".codex"
-        codex.mkdir()
-        (codex / "config.toml").write_text(f'model_provider = "x"\n[model_providers.x]\nbase_url = "{url}/v1"\n')
-        assert context("codex", "SessionStart-startup") is None
-    with serve_script() as other:
-        assert context("claude-code", "SessionStart-startup", env={"ANTHROPIC_BASE_URL": other.url}) is not None
 
 
 def test_every_event_takes_about_as_long_as_an_interpreter_that_imports_as_much(warm: Config) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # The name of sheets among the blocks of templates. No template can have it, because of the slash.
-_NAME = "project/sheet"
+SHEET = "project/sheet"
 
 
 def begin_with_sheet(
@@ -71,8 +71,8 @@ def sheet_ids(store: Store, session_id: str, folder: str | None) -> tuple[str, .
 
 def _kept(store: Store, session_id: str, text: str, ids: tuple[str, ...], now: float) -> WarmBlock:
     name = short_digest(text)
-    content = f"{BLOCK_OPENS}v1 {_NAME}@1 {name}]\n{text}\n{BLOCK_ENDS}".encode()
-    return keep_block(store, WarmBlock(session_id, "text", "text", _NAME, 1, ids, content, name, now))
+    content = f"{BLOCK_OPENS}v1 {SHEET}@1 {name}]\n{text}\n{BLOCK_ENDS}".encode()
+    return keep_block(store, WarmBlock(session_id, "text", "text", SHEET, 1, ids, content, name, now))
 
 
 PLACE = "memory"

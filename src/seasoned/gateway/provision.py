@@ -21,10 +21,11 @@ import msgspec
 
 from seasoned.begin.ongoing import CallHints, is_held_back, knows_repairs
 from seasoned.begin.settings import BeginSettings
+from seasoned.begin.start_text import SHEET
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import NotFound
-from seasoned.example.library.storage import cached_library
+from seasoned.example.library.storage import cached_library, find_block
 from seasoned.example.provision import BlockMemory, BlockRequest, provision
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.proxy.upstream import Headers
@@ -259,6 +260,10 @@ class Provisioner:
             return None
         with self._worker.store.use() as store:
             self._hints.load(store, session.id)
+            # A hook of the agent has shown a template already. Beside the sheet of a project there may be calls.
+            shown = find_block(store, session.id, "text")
+            if shown is not None and shown.template != SHEET:
+                return None
             # Recorded sessions have the name of their key without secrets: people use e-mail addresses as names.
             project = project_key(store, None, application=self._redactor.text(key_name))
             return begin(

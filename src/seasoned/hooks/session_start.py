@@ -6,10 +6,9 @@ import mmap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from seasoned.begin.settings import BeginSettings, begin_settings
-from seasoned.config import Config, command_environment, load
+from seasoned.config import Config, load
 from seasoned.hooks.dialect import say
 from seasoned.hooks.event import Agent, HookEvent, open_until_exit, read_event
 from seasoned.marks import BLOCK_OPENS
@@ -28,10 +27,6 @@ _TOOLS: dict[Agent, tuple[str, ...]] = {
     "opencode": ("bash", "read", "edit", "write", "glob", "grep", "webfetch"),
     "cursor": ("Shell", "Read", "StrReplace", "Write", "Grep"),
 }
-# The variable with the address for an agent's requests. Codex has it in its settings.
-_ADDRESSES = {"claude-code": "ANTHROPIC_BASE_URL", "qwen": "OPENAI_BASE_URL", "copilot": "COPILOT_PROVIDER_BASE_URL"}
-_HEALTH_SECONDS = 0.3
-_GATEWAY_HEALTH = b'"seasoned/gateway-health/'
 
 
 def session_start(agent: Agent, arguments: list[str]) -> int:
@@ -84,8 +79,7 @@ def _notice(agent: Agent, event: HookEvent, config: Config, block: bytes | None,
 
 
 def _begin(agent: Agent, event: HookEvent, config: Config, settings: BeginSettings) -> bytes | None:
-    # A request through the gateway gets its block there.
-    if not settings.is_enabled or _is_behind_gateway(agent, config):
+    if not settings.is_enabled:
         return None
     id = f"{agent}:{event.session_id}"
     if settings.experiment is None and not settings.template:
@@ -138,46 +132,4 @@ def _holds(path: str | None, mark: str) -> bool:
         with Path(path or "").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return data.find(mark.encode()) >= 0
     except (OSError, ValueError):
-        return False
-
-
-def _is_behind_gateway(agent: Agent, config: Config) -> bool:
-    """Whether the agent's requests go through a Seasoned gateway."""
-    url = _codex_url(config) if agent == "codex" else command_environment().get(_ADDRESSES.get(agent, ""))
-    return bool(url) and _is_gateway(url or "")
-
-
-def _codex_url(config: Config) -> str | None:
-    """Where Codex sends its requests, by its own settings."""
-    path = config.codex_home / "config.toml"
-    if not path.exists():
-        return None
-    import tomllib
-
-    try:
-        with path.open("rb") as file:
-            found: dict[str, Any] = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return None
-    providers = found.get("model_providers")
-    own = providers.get(found.get("model_provider", "openai")) if isinstance(providers, dict) else None
-    url = own.get("base_url") if isinstance(own, dict) else found.get("openai_base_url")
-    return url if isinstance(url, str) else None
-
-
-def _is_gateway(url: str) -> bool:
-    from http.client import HTTPConnection, HTTPException, HTTPSConnection
-
-    try:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            return False
-        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        connection = kind(parts.hostname, parts.port, timeout=_HEALTH_SECONDS)
-        try:
-            connection.request("GET", "/health")
-            return _GATEWAY_HEALTH in connection.getresponse().read(1000)
-        finally:
-            connection.close()
-    except (OSError, ValueError, HTTPException):
         return False
