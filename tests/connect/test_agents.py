@@ -78,7 +78,7 @@ def test_hooks_and_server_join_what_the_user_wrote_and_go_again_to_the_byte(agen
     commands = [str(one.get("command", one.get("bash"))) for one in ours if "mine" not in str(one)]
     assert commands and all("seasoned-hook" in command and f" {agent} " in command for command in commands)
     asks = [one for one in ours if " pre-tool-use " in str(one)]
-    assert len(asks) == 1 and str(asks[0].get("command", asks[0].get("bash"))).endswith("exit 2; }"), "fails closed"
+    assert len(asks) == 1 and str(asks[0].get("command", asks[0].get("bash"))).endswith("exit 2; }; }"), "fails closed"
     limit = asks[0].get("timeout", asks[0].get("timeoutSec"))
     assert limit == (330_000 if agent == "gemini" else 330)
     assert connect_json(agent, "--yes")["state"] == "unchanged"

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from seasoned.config import Config
+from seasoned.config import Config, load
 from seasoned.connect import codex
 from seasoned.connect.agent_settings import Hook, HookForm, hooks_of, with_hooks, without_hooks
 from seasoned.connect.json_hooks import CLAUDE_CODE
 from seasoned.connect.json_text import read_json
-from seasoned.connect.plan import PARTS
+from seasoned.connect.plan import PARTS, guard_file
 from seasoned.errors import CannotDo
 from tests.cli.run import seasoned
 from tests.connect.connecting import COMMAND, connect, connect_json
@@ -61,7 +61,7 @@ def test_it_shows_every_change_asks_writes_and_says_what_is_left_to_do(home: Pat
     done = connect("claude-code", typed="y\n").stdout
     assert f"+++ {settings}" in done
     warning = "While Seasoned is missing or broken, Claude Code refuses all calls that may change something."
-    assert done.index(warning) < done.index("Write these changes?")
+    assert done.index(warning) < done.index("To let them run: rm ") < done.index("Write these changes?")
     assert '+  "model": "opus",' in done
     assert all(f'+    "{event}": [' in done for event in EVENTS)
     assert "high-risk calls are denied" not in done, "Claude Code asks with its own question"
@@ -89,7 +89,13 @@ def test_a_confirmation_that_cannot_be_asked_for_ends_with_the_code_that_blocks(
     )
     if program is None:
         file.unlink()
-    assert subprocess.run(["sh", "-c", asks], capture_output=True, check=False).returncode == code
+    guard = guard_file(tmp_path, agent)
+    guard.parent.mkdir(parents=True)
+    guard.touch()
+    ended = subprocess.run(["sh", "-c", asks], capture_output=True, text=True, check=False)
+    assert (ended.returncode, f"To let calls run: rm {guard}" in ended.stderr) == (code, code == 2)
+    guard.unlink()
+    assert subprocess.run(["sh", "-c", asks], capture_output=True, check=False).returncode == 0
 
 
 def test_settings_written_by_hand_keep_every_byte_and_come_back_exactly(settings: Path) -> None:
@@ -101,8 +107,11 @@ def test_settings_written_by_hand_keep_every_byte_and_come_back_exactly(settings
     assert [line for line in BY_HAND.splitlines() if line not in after.splitlines()] == [
         '            {"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/guard.sh"}]}'
     ], "the last of each list got a comma"
+    guard = guard_file(load().home, "claude-code")
+    guard.unlink()
     assert connect_json("claude-code", "--yes")["state"] == "unchanged"
     assert settings.read_text() == after, "twice is once"
+    assert guard.exists(), "calls are checked again"
     connect("claude-code", "--undo", "--yes")
     assert settings.read_text() == BY_HAND
     assert settings.stat().st_mode & 0o777 == 0o600
@@ -249,11 +258,11 @@ def test_reading_tools_run_also_where_our_program_is_gone_all_others_do_not(
     groups = [one for one in written_hooks(settings)["PreToolUse"] if re.search(one["matcher"], tool)]
     command = [one["hooks"][0]["command"] for one in groups]
     assert len(command) == 1, "each tool has one hook of ours"
-    assert command[0].endswith("exit 2; }") == is_guarded
+    assert command[0].endswith("exit 2; }; }") == is_guarded
     gone = re.sub(r"\S+/python\S*|\S+/seasoned-hook", "/nowhere/seasoned-hook", command[0])
     refused = subprocess.run(["sh", "-c", gone], capture_output=True, text=True, check=False)
     assert (refused.returncode == 2) == is_guarded
-    assert ("To undo that: seasoned connect claude-code --undo." in refused.stderr) == is_guarded
+    assert ("To let calls run: rm " in refused.stderr) == is_guarded
 
 
 def test_while_a_call_waits_the_address_is_shown_where_it_is_confirmed(settings: Path) -> None:

@@ -15,9 +15,9 @@ from seasoned.cli.options import agrees, dry_run_option, json_option, yes_option
 from seasoned.cli.output import print_json, printable
 from seasoned.config import Config, load
 from seasoned.connect.agent import AGENTS, KnownAgent, connector
-from seasoned.connect.apply import STAYS, apply_plan, chosen_parts, is_connected, own_programs, undo_plan
+from seasoned.connect.apply import STAYS, apply_plan, chosen_parts, is_connected, own_programs, set_guard, undo_plan
 from seasoned.connect.apply import undo as undo_changes
-from seasoned.connect.plan import PARTS, ConnectPlan, Part, made_links, missing_links, preview
+from seasoned.connect.plan import PARTS, ConnectPlan, Part, guard_file, made_links, missing_links, preview
 from seasoned.errors import UsageError
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -159,6 +159,8 @@ def _connect(
     # Nothing to write, so there is nothing to ask.
     if dry_run or (not undo and plan.is_empty):
         answer["state"] = "previewed" if dry_run else "unchanged"
+        if not dry_run and is_connected(agent, home=config.home):
+            set_guard(plan, home=config.home)
     elif not agrees("Undo these changes?" if undo else "Write these changes?", yes=yes, as_json=as_json):
         answer["state"] = "declined"
     elif undo:
@@ -222,7 +224,7 @@ def show_plan(plan: ConnectPlan, *, undo: bool) -> None:
             click.secho(f"{each.folder}: {each.why} ({', '.join(names) or 'none yet'})", bold=True)
     if "confirmations" in plan.parts and not undo and plan.agent in AGENTS and plan.agent != "hermes":
         said = f"While Seasoned is missing or broken, {AGENTS[plan.agent].title} refuses all calls that may change"
-        click.echo(f"{said} something.\n`seasoned connect {plan.agent} --undo` ends that.")
+        click.echo(f"{said} something.\nTo let them run: rm {guard_file(load().home, plan.agent)}")
 
 
 def _end(answer: dict[str, Any], *, as_json: bool) -> None:

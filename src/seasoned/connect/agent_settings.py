@@ -14,7 +14,7 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.connect.json_text import JsonNode, add_element, add_member, read_object, remove_child, replace_value
-from seasoned.connect.plan import PARTS, Part, decode_text, has_own_home
+from seasoned.connect.plan import PARTS, Part, decode_text, guard_file, has_own_home
 from seasoned.errors import CannotDo
 
 PROGRAM = "seasoned-hook"
@@ -90,7 +90,7 @@ def hooks_of(layout: HookLayout, config: Config, programs: Path, parts: Collecti
     if "confirmations" in parts:
         alone = () if hints else ("--no-hints",)
         words = (layout.agent, "pre-tool-use", "--wait-seconds", str(WAIT_SECONDS), *alone)
-        asks = guarded(command_of(config, programs, *words), layout.agent)
+        asks = guarded(command_of(config, programs, *words), guard_file(config.home.absolute(), layout.agent))
         # The agent runs the call when this time is over, so it must be longer than the hook's own.
         seconds = WAIT_SECONDS + 30
         matcher = None if layout.reading is None else f"^(?!(?:{layout.reading})$)"
@@ -118,13 +118,11 @@ def command_of(config: Config, programs: Path, *words: str) -> str:
     return " ".join(shlex.quote(word) for word in command_words(config, programs, *words))
 
 
-def guarded(command: str, agent: str) -> str:
+def guarded(command: str, guard: Path) -> str:
     """A command that stops the call if it fails in any way: agents run the call if a hook cannot start or is killed."""
-    said = (
-        f"Seasoned could not check this call, so it did not run. To undo that: seasoned connect {agent} --undo. "
-        f"If Seasoned is gone, remove the hooks of {PROGRAM} from the settings of {agent}."
-    )
-    return f"{command} || {{ echo {shlex.quote(said)} >&2; exit 2; }}"
+    file = shlex.quote(str(guard))
+    refusal = shlex.quote(f"Seasoned could not check this call, so it did not run. To let calls run: rm {file}")
+    return f"{command} || {{ test ! -e {file} || {{ echo {refusal} >&2; exit 2; }}; }}"
 
 
 def learns(parts: Collection[Part]) -> bool:

@@ -23,6 +23,7 @@ from seasoned.connect.plan import (
     change_of,
     decode_text,
     diff_of,
+    guard_file,
     made_links,
     make_links,
     read_present,
@@ -137,10 +138,20 @@ def apply_plan(
             else:
                 _save(folder, old)
             raise
+        set_guard(plan, home=home)
         # The files are changed by now. If a link fails the record stays, so that they can be restored.
         for each in plan.links:
             make_links(each)
     return folder
+
+
+def set_guard(plan: ConnectPlan, *, home: Path) -> None:
+    """Refuse calls that cannot be checked from now on, if confirmations are a part of the connection."""
+    guard = guard_file(home, plan.agent)
+    if "confirmations" in plan.parts:
+        guard.touch(mode=0o600)
+    else:
+        guard.unlink(missing_ok=True)
 
 
 def undo_plan(agent: str, *, home: Path, remove_ours: RemoveOurs | None = None, area: str = _AREA) -> ConnectPlan:

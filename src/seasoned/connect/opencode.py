@@ -8,7 +8,16 @@ from pathlib import Path
 
 from seasoned.config import Config
 from seasoned.connect.agent_settings import WAIT_SECONDS, can_serve, command_words, learns, server_of, server_steps
-from seasoned.connect.plan import PARTS, ConnectPlan, Part, change_of, common_steps, read_present, skill_links
+from seasoned.connect.plan import (
+    PARTS,
+    ConnectPlan,
+    Part,
+    change_of,
+    common_steps,
+    guard_file,
+    read_present,
+    skill_links,
+)
 from seasoned.errors import CannotDo
 
 AGENT = "opencode"
@@ -66,6 +75,7 @@ def _plugin(config: Config, programs: Path, parts: Collection[Part]) -> str:
         "server": server,
         "reading": _READING,
         "waitSeconds": WAIT_SECONDS,
+        "guard": str(guard_file(config.home.absolute(), AGENT)),
     }
     code = Path(__file__).with_name("opencode_plugin.js").read_text("utf-8")
     return code.replace("SETTINGS", json.dumps(settings, indent=2), 1)

@@ -1,7 +1,8 @@
 // Lets OpenCode begin warm, get hints and ask a person. `seasoned connect opencode --undo` removes this file.
 import { spawn, spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
 
-const { command, parts, server, reading, waitSeconds } = SETTINGS
+const { command, parts, server, reading, waitSeconds, guard } = SETTINGS
 
 export const Seasoned = async ({ directory }) => {
   const begins = new Map() // the sessions that are about to begin, and why
@@ -71,9 +72,9 @@ export const Seasoned = async ({ directory }) => {
       const options = ["--wait-seconds", String(waitSeconds), "--no-hints"]
       const call = { tool_name: tool, tool_input: args }
       const answer = await ask("pre-tool-use", id, call, { options, seconds: waitSeconds + 30 })
-      if (answer === undefined)
-        throw new Error("Seasoned could not check this call, so it must not run. Run `seasoned connect opencode` again.")
-      if (answer.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason)
+      if (answer === undefined && existsSync(guard))
+        throw new Error(`Seasoned could not check this call, so it did not run. To let calls run: rm ${guard}`)
+      if (answer?.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason)
     },
     "tool.execute.after": async ({ tool, sessionID: id, args }, result) => {
       if (!parts.hints || typeof result?.output !== "string" || !result.output.trim()) return

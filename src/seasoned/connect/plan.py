@@ -96,6 +96,11 @@ def newline_of(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
+def guard_file(home: Path, agent: str) -> Path:
+    """While it exists, calls that cannot be checked are refused. A person can remove it without Seasoned."""
+    return home / "connect" / agent / "guard"
+
+
 def preview(change: FileChange) -> str:
     """The change as a unified diff; bytes that are not text are escaped."""
     return diff_of(change.before, change.after, change.path)
