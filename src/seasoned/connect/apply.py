@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from difflib import SequenceMatcher
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,39 +34,6 @@ from seasoned.text import plural
 STAYS = "stay there"
 # Where the records of connected agents are.
 _AREA = "connect"
-_Edit = tuple[int, int, list[bytes]]  # from line, to line, and what replaces them
-
-
-def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | None:
-    """Undo the change from `before` to `after` in the current text; None if the same lines were edited since."""
-    # A three-way merge by lines: both the way back and what the user did since are edits of what we wrote.
-    base = after.splitlines(keepends=True)
-    edits = sorted(
-        [*_edits(base, before.splitlines(keepends=True)), *_edits(base, present.splitlines(keepends=True))],
-        key=lambda one: (one[0], one[1]),
-    )
-    made: list[bytes] = []
-    place = 0
-    last: _Edit | None = None
-    for edit in edits:
-        start, end, lines = edit
-        if edit == last:
-            continue  # the user has removed our part already
-        # Two edits of the same lines: which one the user wants cannot be known.
-        if start < place or (last is not None and start == last[0] and end == last[1]):
-            return None
-        made += [*base[place:start], *lines]
-        place, last = end, edit
-    return b"".join([*made, *base[place:]])
-
-
-def _edits(old: list[bytes], new: list[bytes]) -> Iterator[_Edit]:
-    # Without autojunk: it ignores frequent lines such as "}" in a long file, and the edits would grow.
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for kind, start, end, new_start, new_end in matcher.get_opcodes():
-        if kind != "equal":
-            yield start, end, new[new_start:new_end]
-
 
 # A file without our part, None for nothing; raises CannotDo if our part cannot be recognised.
 RemoveOurs = Callable[[Path, bytes], bytes | None]
@@ -90,8 +56,8 @@ class _ConnectRecord(msgspec.Struct, frozen=True):
     at: str
     files: tuple[_ChangedFile, ...]
     links: tuple[LinkedFolder, ...] = ()
-    parts: tuple[Part, ...] | None = None
-    """What the user chose; None in records of older versions, which had no choice."""
+    parts: tuple[Part, ...] = ()
+    """What the user chose."""
     python: str | None = None
     """The Python of an installation that can review, since an agent's own environment may not."""
     made_folders: tuple[str, ...] = ()
@@ -190,7 +156,7 @@ def is_connected(agent: str, *, home: Path) -> bool:
 
 
 def chosen_parts(agent: str, *, home: Path) -> tuple[Part, ...] | None:
-    """The parts with which an agent was connected; None if it is not, or if all of them were."""
+    """The parts with which an agent was connected; None if it is not."""
     record = _load(home / "connect" / agent)
     return None if record is None else record.parts
 
@@ -234,10 +200,8 @@ def _undo_change(folder: Path, one: _ChangedFile, remove_ours: RemoveOurs | None
         found = (
             remove_ours(path, present)
             if remove_ours
-            else revert_change(before=before or b"", after=after or b"", present=present)
+            else _lines_as_before(before=before or b"", after=after or b"", present=present)
         )
-        if found is None and remove_ours is None:
-            raise CannotDo("the same lines were changed")
         if before is not None:
             found = _keep_own(path, before, present, found)
     except CannotDo as error:
@@ -249,6 +213,17 @@ def _undo_change(folder: Path, one: _ChangedFile, remove_ours: RemoveOurs | None
         ) from error
     kept = Counter((found or b"").splitlines()) - Counter((before or b"").splitlines())
     return change_of(path, present, found, f"without our part; {plural(kept.total(), 'line')} written since {STAYS}")
+
+
+def _lines_as_before(*, before: bytes, after: bytes, present: bytes) -> bytes:
+    """The file with the lines that we replaced as they were; raises CannotDo if one of them was edited since."""
+    pairs = zip(after.splitlines(keepends=True), before.splitlines(keepends=True), strict=True)
+    replaced = [(new, old) for new, old in pairs if new != old]
+    old_of, lines = dict(replaced), present.splitlines(keepends=True)
+    # Each of them once: of two lines that are the same, it is not known which one was ours.
+    if sorted(line for line in lines if line in old_of) != sorted(new for new, _ in replaced):
+        raise CannotDo("the same lines were changed")
+    return b"".join(old_of.get(line, line) for line in lines)
 
 
 def _keep_own(path: Path, before: bytes, present: bytes, found: bytes | None) -> bytes:

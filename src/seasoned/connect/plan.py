@@ -143,7 +143,10 @@ def made_links(one: LinkedFolder) -> list[Path]:
 
 
 def make_links(one: LinkedFolder) -> list[Path]:
-    """Link what is missing."""
+    """Link what is missing, and remove links to what is gone, such as a skill whose review was undone."""
+    for link in made_links(one):
+        if not link.exists():
+            link.unlink(missing_ok=True)
     made = []
     for name in missing_links(one):
         link = one.folder / name

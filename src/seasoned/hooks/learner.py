@@ -20,7 +20,7 @@ from seasoned.file_lock import locked
 from seasoned.history.discover import homes as known_homes
 from seasoned.hooks.catch_up import root_of, set_read
 from seasoned.hooks.event import log
-from seasoned.hooks.reviewer import count_new
+from seasoned.hooks.reviewer import count_new, link_skills
 from seasoned.learn_queue import lock_path, take, waiting
 
 _LOCK_SECONDS = 0.5
@@ -108,6 +108,7 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
     # Two notes of one session are counted once.
     for agent, session in dict.fromkeys((one.agent, one.session) for one in ended):
         count_new(config, agent, session)
+    link_skills(config)
 
 
 def _root(config: Config, one: EndNote) -> str:
