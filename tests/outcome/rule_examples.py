@@ -7,34 +7,27 @@ _TRACE = 'Traceback (most recent call last):\n  File "x.py", line '
 EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "package: npm and its kin": (("npm error code E404", "npm ERR! code ELIFECYCLE"), ("npm notice",)),
     "hooks: hook of a commit": (("ruff....Failed\n- hook id: ruff\n- exit code: 1",), ("- exit code: 0",)),
-    "build_failures: make": (("make: *** [all] Error 2",), ("make: Nothing to be done for 'all'.",)),
+    "build_failures: make and ninja": (("make: *** [all] Error 2",), ("make: Nothing to be done for 'all'.",)),
     "build_failures: rustc and cargo": (("error[E0308]: mismatched types",), ("error: something else",)),
     "build_failures: typescript": (
         ("src/a.ts(3,5): error TS2345: Argument of type",), ("Found 0 errors. Watching for file changes.",),
     ),
-    "build_failures: C, Swift and Java compilers": (("a.cpp(3): error C2065: 'x'",), ("a.c:3:5: warning: unused",)),
-    "build_failures: linker": (("/usr/bin/ld: cannot find -lfoo",), ("ld: warning: x",)),
-    "build_failures: golangci-lint, staticcheck, vet finding": (
+    "build_failures: compilers and linkers": (("a.cpp(3): error C2065: 'x'",), ("a.c:3:5: warning: unused",)),
+    "build_failures: findings in Go": (
         ("a/b.go:304:3: missing cases in switch of type x (exhaustive)",), ("a/b.go:3: func f() (string)x",),
     ),
     "build_failures: go build": (("boom\nexit status 1", "./x.go:3:2: declared and not used: y"), ("see x.go:3",)),
     "build_failures: linter finding": (("Diff in /a/src/main.rs:1:",), ("a.py:1: note: see",)),
     "build_failures: patch and cmake": (("patching file a.py\nHunk #1 FAILED at 3.",), ("Hunk #1 succeeded at 3.",)),
-    "build_failures: lint summary": (("Oh no! 💥 💔 💥", "1 issues:\n* errcheck: 1"), ("0 issues.",)),
-    "build_failures: build tools": (("BUILD FAILED in 3s", "1 error generated."), ("0 errors found",)),
+    "build_failures: lint summary": (("1 issues:\n* errcheck: 1",), ("0 issues.",)),
+    "build_failures: build tools": (("BUILD FAILED in 3s",), ("0 errors found",)),
     "build_successes: clean build or check": (("0 issues.", "All checks passed!"), ("BUILD FAILED",)),
     "test_failures: pytest summary": (("17 errors in 0.35s", "5 failed, 31 passed in 0.93s"), ("10 passed in 1.2s",)),
-    "test_failures: pytest passed then error": (
-        ("=== 2 passed, 1 error in 0.10s ===",), ("=== 2 passed, 1 skipped in 0.10s ===",),
+    "test_failures: pytest and unittest stopped": (
+        ("Ran 3 tests in 0.001s\n\nFAILED (failures=2)",), ("OK (skipped=2)",),
     ),
-    "test_failures: pytest stopped": (("no tests ran in 0.01s",), ("ERROR: something else",)),
-    "test_failures: unittest summary": (("Ran 3 tests in 0.001s\n\nFAILED (failures=2)",), ("OK (skipped=2)",)),
     "test_failures: go test": (("ok  \ta\t0.1s\nFAIL", "[test] FAIL\tpkg\t0.1s"), ("FAILURE is an option",)),
-    "test_failures: rust tests": (
-        ("test result: FAILED. 1 passed; 1 failed; 0 ignored",), ("test result: ok. 2 passed; 0 failed",),
-    ),
     "test_failures: jest, vitest, mocha": (("  3 passing (1s)\n  1 failing\n",), ("  0 failing",)),
-    "test_failures: bun and deno tests": (("1 tests failed:",), (" 124 pass\n 0 fail",)),
     "test_failures: other runners": (("# fail 2", "not ok 3 - adds"), ("# fail 0",)),
     "test_successes: tests passed": ((" 124 pass\n 0 fail", "10 passed in 1.20s"), ("passed away",)),
     "shell_own: command not found": (("foo: command not found",), ("grep: x: not found by me",)),
@@ -62,9 +55,10 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "powershell: PowerShell": (("InvalidOperation: Cannot index into a null array.",), ("Get-Content is a cmdlet",)),
     "generic: first or last line is an error": (("rake aborted!", "[app] Error: boom"), ("3 errors",)),
     "generic: says it failed": (("Failed to remove 1 worktree(s):", "Could not connect to the server"), ("Failed: 0",)),
-    "generic: servers and databases": (("E: Unable to locate package x",), ("INFO: fine",)),
-    "generic: network": (("ssh: connect to host x port 22: Connection refused",), ("Connection established",)),
-    "generic: out of room or time": (("write error: No space left on device",), ("space left: 3G",)),
+    "generic: servers": (("Error response from daemon: No such container: x",), ("INFO: fine",)),
+    "generic: network, disk or memory": (
+        ("ssh: connect to host x port 22: Connection refused",), ("Connection established",),
+    ),
     "doubts: an error further up": (
         ("Traceback (most recent call last):\n  File x",), ("0 errors",),
     ),
@@ -74,10 +68,6 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "interpreter: exception on the last line": (
         ('    return io.open(self, mode)\nFileNotFoundError: [Errno 2] No such file or directory: "x"',),
         ("see ValueError: x",),
-    ),
-    "interpreter: traceback of a notebook": (
-        ("ValueError     Traceback (most recent call last)\nCell In[1], line 1\n----> 1 f()\n\nValueError: x",),
-        ("a Traceback (most recent call last) is shown",),
     ),
     "interpreter: uncaught in the main program": (
         (_TRACE + '1, in <module>\n    main()\nValueError: x\nstdout follows\n' + 9 * 'line\n',),
@@ -146,18 +136,13 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "search_successes: search answered": (("Found 3 files", "No files found"), ("Foundation",)),
     "terse: a line begins with a refusal": (("can't find tests/x.py", "app: missing DATABASE_URL"), ("Missing: 0",)),
     "terse: a sentence of refusal": (("branch 'x' already exists",), ("x = is not set",)),
-    "terse: Windows says no": (("Access is denied.", "Error code: Wsl/Service/E_ACCESSDENIED"), ("Error code: 0",)),
-    "web_failures: request failed with a status": (("HTTP 500 Internal Server Error",), ("HTTP 200 OK",)),
+    "web_failures: request failed": (("HTTP 500 Internal Server Error",), ("HTTP 200 OK",)),
     "web_failures: no connection": (("Connection refused",), ("Connection pooling guide",)),
-    "web_failures: limited": (("Rate limit exceeded", "TAVILY API key not set"), ("Rate of growth",)),
-    "web_failures: plain error": (("Error: something", "Error 403"), ("Errors in Go",)),
-    "curl: curl failed": (("curl: (7) Failed to connect to localhost port 80",), ("curl: try 'curl --help'",)),
-    "curl: wget failed": (("2024-01-01 10:00:00 ERROR 404: Not Found.",), ("2024-01-01 10:00:00 (1 MB/s) - saved",)),
+    "curl: curl or wget failed": (("curl: (7) Failed to connect to localhost port 80",), ("curl: try 'curl --help'",)),
     "api_failures: protocol error": (("Tool x execution failed: boom",), ("Tools that failed",)),
     "api_failures: took too long": (("Request timed out", "Timeout of 30s exceeded"), ("Timeouts: none",)),
     "api_failures: error heading": (("### Error\nbrowserType.launch: x",), ("### Errors in this file: 3",)),
     "api_failures: plain error": (("Error", "Error 404"), ("Errors: none",)),
-    "api_failures: named error": (("GraphQLError: no", "Validation error: id"), ("Some Error happened yesterday",)),
     "api_failures: could not": (("Could not find user", "Failed to create issue: no team"), ("Failed tests: 0",)),
     "api_failures: an exception's own words": (
         ("(0 , import_dist.default) is not a function",), ("A guide\nto what is not a function",),

@@ -36,11 +36,11 @@ def test_names_of_rules_are_unique_in_a_group() -> None:
 
 def test_a_rule_about_the_end_does_not_look_at_the_middle() -> None:
     words = "make: *** [all] Error 2"
-    rule = next(rule for rule in programs.BUILD_FAILURES if rule.name == "make")
+    rule = next(rule for rule in programs.BUILD_FAILURES if rule.name == "make and ninja")
     assert find(rule, OutputText(words)) is not None
     assert find(rule, OutputText(f"{words}\n" + "fine\n" * 40)) is None
 
 
 def test_colours_of_a_terminal_do_not_hide_words() -> None:
-    rule = next(rule for rule in programs.TEST_FAILURES if rule.name == "unittest summary")
+    rule = next(rule for rule in programs.TEST_FAILURES if rule.name == "pytest and unittest stopped")
     assert find(rule, OutputText("\x1b[31mFAILED (failures=2)\x1b[0m")) is not None

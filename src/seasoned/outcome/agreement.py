@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import msgspec
@@ -93,30 +93,9 @@ class FlagAgreement(msgspec.Struct, frozen=True):
     agreeing: int
 
 
-class _ConfusionCounts(msgspec.Struct):
-    """The four counts of a label against a verdict; `unclear` counts as not said to have failed."""
-
-    hit: int = 0
-    false_alarm: int = 0
-    miss: int = 0
-    rest: int = 0
-
-    def add(self, pair: LabeledVerdict) -> None:
-        if pair.verdict == "failed":
-            if pair.failed:
-                self.hit += 1
-            else:
-                self.false_alarm += 1
-        elif pair.failed:
-            self.miss += 1
-        else:
-            self.rest += 1
-
-
 def agreement(pairs: Iterable[LabeledVerdict], *, seed: int = 0) -> Agreement:
     """Scores by source, tool and pooled. `seed` fixes the resampling of the intervals."""
     everything = list(pairs)
-    pool = [pair for pair in everything if pair.agent not in CIRCULAR]
     own = [pair for pair in everything if not pair.foreign]
     by_source: dict[str, list[LabeledVerdict]] = defaultdict(list)
     by_tool: dict[str, list[LabeledVerdict]] = defaultdict(list)
@@ -124,17 +103,16 @@ def agreement(pairs: Iterable[LabeledVerdict], *, seed: int = 0) -> Agreement:
         by_source[pair.agent].append(pair)
         by_tool[f"{pair.agent} {pair.tool}"].append(pair)
 
-    def pooled(name: str, chosen: list[LabeledVerdict], *, without: str = "") -> AgreementScore:
-        return score(name, [pair for pair in chosen if pair.agent != without], seed=seed)
+    def pooled(name: str, chosen: list[LabeledVerdict], *left_out: str) -> AgreementScore:
+        return score(name, [pair for pair in chosen if pair.agent not in (*CIRCULAR, *left_out)], seed=seed)
 
-    own_pool = [pair for pair in pool if not pair.foreign]
     return Agreement(
         tuple(score(name, by_source[name], seed=seed) for name in sorted(by_source)),
         tuple(score(name, by_tool[name], seed=seed) for name in sorted(by_tool)),
-        pooled("pooled", own_pool),
-        pooled("pooled without claude-code", own_pool, without="claude-code"),
-        pooled("pooled, foreign statuses too", pool),
-        pooled("without claude-code, foreign statuses too", pool, without="claude-code"),
+        pooled("pooled", own),
+        pooled("pooled without claude-code", own, "claude-code"),
+        pooled("pooled, foreign statuses too", everything),
+        pooled("without claude-code, foreign statuses too", everything, "claude-code"),
     )
 
 
@@ -152,25 +130,30 @@ def foreign_status(pairs: Iterable[LabeledVerdict]) -> ForeignStatus:
 
 
 def score(name: str, pairs: list[LabeledVerdict], *, seed: int = 0) -> AgreementScore:
-    """The score of one group of pairs."""
-    table = _ConfusionCounts()
-    for pair in pairs:
-        table.add(pair)
+    """The score of one group of pairs; `unclear` counts as not said to have failed."""
+    hit, false_alarm, miss = _mistakes(pairs)
+    failed, said = hit + miss, hit + false_alarm
     ok = [pair for pair in pairs if pair.verdict == "ok"]
     return AgreementScore(
         name=name,
         n=len(pairs),
-        failed=table.hit + table.miss,
-        said_failed=table.hit + table.false_alarm,
+        failed=failed,
+        said_failed=said,
         unclear=sum(pair.verdict == "unclear" for pair in pairs),
-        precision=_share(table.hit, table.hit + table.false_alarm),
-        recall=_share(table.hit, table.hit + table.miss),
-        f1=_f1(table.hit, table.false_alarm, table.miss),
-        kappa=_kappa(table),
+        precision=_share(hit, said),
+        recall=_share(hit, failed),
+        f1=_f1(hit, false_alarm, miss),
+        kappa=_kappa(len(pairs), false_alarm + miss, failed, said),
         f1_interval=_interval(pairs, seed=seed),
         poison=_share(sum(pair.failed for pair in ok), len(ok)),
         circular=bool(pairs) and all(pair.agent in CIRCULAR for pair in pairs),
     )
+
+
+def _mistakes(pairs: Iterable[LabeledVerdict]) -> tuple[int, int, int]:
+    """Failures that were seen, false alarms, and failures that were missed."""
+    found = Counter((pair.verdict == "failed", pair.failed) for pair in pairs)
+    return found[True, True], found[True, False], found[False, True]
 
 
 def _share(part: int, whole: int) -> float | None:
@@ -178,44 +161,33 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _f1(hit: int, false_alarm: int, miss: int) -> float | None:
-    """2 hit / (2 hit + false alarms + misses); None when nothing failed and nothing was said to."""
     return _share(2 * hit, 2 * hit + false_alarm + miss)
 
 
-def _kappa(table: _ConfusionCounts) -> float | None:
+def _kappa(n: int, mistaken: int, failed: int, said: int) -> float | None:
     """Cohen's kappa (1960); None when chance alone would agree on everything."""
-    n = table.hit + table.false_alarm + table.miss + table.rest
     if not n:
         return None
-    seen = (table.hit + table.rest) / n
-    said, failed = table.hit + table.false_alarm, table.hit + table.miss
     chance = (said * failed + (n - said) * (n - failed)) / (n * n)
-    return (seen - chance) / (1 - chance) if chance < 1 else None
+    return ((n - mistaken) / n - chance) / (1 - chance) if chance < 1 else None
 
 
 def _interval(pairs: list[LabeledVerdict], *, seed: int) -> F1Interval | None:
     """A percentile bootstrap of F1 over whole sessions: calls of one session resemble each other."""
-    sessions: dict[tuple[str, str], _ConfusionCounts] = defaultdict(_ConfusionCounts)
+    sessions: dict[tuple[str, str], list[LabeledVerdict]] = defaultdict(list)
     for pair in pairs:
-        sessions[pair.agent, pair.session].add(pair)
+        sessions[pair.agent, pair.session].append(pair)
     # In a fixed order: sessions arrive as parallel readers finish, and the seed must draw the same ones.
-    tables = [sessions[key] for key in sorted(sessions)]
-    counts = [(table.hit, table.false_alarm, table.miss) for table in tables]
+    counts = [_mistakes(sessions[key]) for key in sorted(sessions)]
     # Sessions without any failure, said or labelled, do not move F1; with fewer than two others it has no spread.
-    telling = [count for count in counts if any(count)]
-    if len(counts) < _FEWEST_SESSIONS or len(telling) < _FEWEST_SESSIONS:
+    if sum(any(count) for count in counts) < _FEWEST_SESSIONS:
         return None
     chosen = random.Random(seed)
-    values: list[float] = []
-    for _ in range(_RESAMPLES):
-        drawn = chosen.choices(counts, k=len(counts))
-        value = _f1(sum(c[0] for c in drawn), sum(c[1] for c in drawn), sum(c[2] for c in drawn))
-        if value is not None:
-            values.append(value)
+    draws = [chosen.choices(counts, k=len(counts)) for _ in range(_RESAMPLES)]
+    found = [_f1(*[sum(column) for column in zip(*drawn, strict=True)]) for drawn in draws]
+    values = sorted(value for value in found if value is not None)
     # So few failures that most resamples drew none: an interval of the rest would look too narrow.
     if len(values) < _RESAMPLES // 2:
         return None
-    values.sort()
-    tail = (1 - _LEVEL) / 2
-    last = len(values) - 1
+    tail, last = (1 - _LEVEL) / 2, len(values) - 1
     return F1Interval(values[round(tail * last)], values[round((1 - tail) * last)], _LEVEL, len(counts))

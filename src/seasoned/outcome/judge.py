@@ -13,7 +13,7 @@ from seasoned.outcome.evidence.envelope import HEADERS, open_shell, without_note
 from seasoned.outcome.evidence.lost_status import judge_recorded, may_lose_status
 from seasoned.outcome.evidence.shell_command import MAY_BE_AN_ANSWER, benign
 from seasoned.outcome.evidence.structure import fields_say, read_json, unwrap
-from seasoned.outcome.evidence.tool_wording import judge_shell, judge_words
+from seasoned.outcome.evidence.tool_wording import judge_fields, judge_shell, judge_words
 from seasoned.outcome.verdict import Fault, Verdict
 from seasoned.outcome.wording import programs, tools
 from seasoned.outcome.wording.rule import OutputText, first
@@ -112,16 +112,13 @@ def _by_text(call: ToolCall, agent: str) -> Verdict:
     """Nothing was recorded beside the text: read the text."""
     assert call.result is not None
     text = call.result.text
-    refused = first(tools.REFUSALS, OutputText(text))
-    if refused is not None:
-        return refused.says()
-    broken = first(tools.HARNESS, OutputText(text))
-    if broken is not None:
-        verdict = broken.says()
-        if verdict.fault == "none":
+    speech = OutputText(text)
+    found = first(tools.REFUSALS, speech) or first(tools.HARNESS, speech)
+    if found is not None:
+        if found.fault == "none":
             fault, reason = fault_of(call, text)
-            return msgspec.structs.replace(verdict, fault=fault, reason=reason or verdict.reason)
-        return verdict
+            return msgspec.structs.replace(found.says(), fault=fault, reason=reason)
+        return found.says()
     # Some agents wrap the results of all their tools like those of a shell.
     form = output_form(call)
     if form != "shell" and text.startswith(HEADERS):
@@ -138,7 +135,7 @@ def _by_text(call: ToolCall, agent: str) -> Verdict:
             return structured
     if form == "shell":
         return _by_shell(call, text, agent)
-    return judge_words(form, without_notes(text), call)
+    return judge_words(form, without_notes(text))
 
 
 def _by_shell(call: ToolCall, text: str, agent: str) -> Verdict:
@@ -184,7 +181,7 @@ def _by_own_fields(call: ToolCall, data: dict[str, object], form: OutputForm) ->
             refused = first(tools.REFUSALS, OutputText(error))
             return found if refused is None else msgspec.structs.replace(found, fault=refused.fault)
         return _by_shell_fields(call, data, found) if form == "shell" else found
-    return judge_words(form, "", call, fields=data)
+    return judge_fields(form, call, data)
 
 
 def _by_shell_fields(call: ToolCall, data: dict[str, object], found: Verdict | None) -> Verdict | None:
@@ -197,12 +194,10 @@ def _by_shell_fields(call: ToolCall, data: dict[str, object], found: Verdict | N
 
 def _opened(call: ToolCall, data: dict[str, object]) -> ToolCall:
     """The call with what its tool printed in the place of the fields around it."""
-    found = [
-        text
-        for text in (data.get("error"), data.get("output"), data.get("stdout"), data.get("stderr"))
-        if isinstance(text, str)
-    ]
-    return msgspec.structs.replace(call, result=Result("\n".join(filter(None, found))))
+    texts = [data.get(field) for field in ("error", "output", "stdout", "stderr")]
+    return msgspec.structs.replace(
+        call, result=Result("\n".join([one for one in texts if one and isinstance(one, str)]))
+    )
 
 
 # Compared with a text in lower case. Plain pieces of text: every failure of a scan is looked through.

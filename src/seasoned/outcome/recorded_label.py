@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import msgspec
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.outcome.evidence.envelope import TRAILER
+from seasoned.outcome.evidence.envelope import CODEX_HEADER, TRAILER
 from seasoned.outcome.evidence.structure import read_json, unwrap
 from seasoned.outcome.judge import RECORDS_SHELL_ONLY, judge
 from seasoned.outcome.verdict import Verdict
@@ -65,10 +64,6 @@ def is_foreign(failed: bool, evidence: str) -> bool:
 # Fields that the label of Hermes is read from.
 _HERMES_KEYS = frozenset({"exit_code", "success", "error", "status", "exit_code_meaning"})
 _CODEX_LINE = LazyRegex(r"^(?:Process exited with code -?\d+|Exit code: -?\d+)\n?", re.MULTILINE)
-_CODEX_HEADER = LazyRegex(
-    r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time"
-    r"|Process exited with code|Original token count|Total output lines|Exit code|Warning)\b[^\n]*\n)+"
-)
 _CODE_FIELD = LazyRegex(r'"exit_code":\s*-?\d+,?\s*')
 _RETURN_CODE = LazyRegex(r"\A\s*<returncode>-?\d+</returncode>\n?")
 _GEMINI_LINE = LazyRegex(r"^Exit Code: -?\d+\n?", re.MULTILINE)
@@ -109,14 +104,14 @@ def blind(call: ToolCall, *, agent: str, strict: bool = False) -> ToolCall:
 def _codex(text: str) -> str:
     if text.startswith("Script "):
         return _CODE_FIELD.compiled.sub("", text)
-    header = _CODEX_HEADER.compiled.match(text)
+    header = CODEX_HEADER.compiled.match(text)
     if header is not None:
         return _CODEX_LINE.compiled.sub("", header.group()) + text[header.end() :]
     if text.startswith("{"):
         data = read_json(text)
         if isinstance(data, dict) and "output" in data and isinstance(data.get("metadata"), dict):
             metadata = {key: value for key, value in data["metadata"].items() if key != "exit_code"}
-            return _dump({**data, "metadata": metadata})
+            return json.dumps({**data, "metadata": metadata}, ensure_ascii=False)
     return text
 
 
@@ -124,14 +119,7 @@ def _hermes(text: str) -> str:
     data = read_json(text)
     if not isinstance(data, dict):
         return text
-    if isinstance(data.get("result"), str):
-        return _dump({**_without(data), "result": _hermes(data["result"])})
-    return _dump(_without(data))
-
-
-def _without(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if key not in _HERMES_KEYS}
-
-
-def _dump(data: dict[str, Any]) -> str:
-    return json.dumps(data, ensure_ascii=False)
+    kept = {key: value for key, value in data.items() if key not in _HERMES_KEYS}
+    if isinstance(kept.get("result"), str):
+        kept["result"] = _hermes(kept["result"])
+    return json.dumps(kept, ensure_ascii=False)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from seasoned.command.parse import Step, names
-from seasoned.lazy_regex import LazyRegex
-from seasoned.outcome.evidence.shell_command import CLIS, ShellCommand, is_show
+from seasoned.outcome.evidence.shell_command import CLIS, ShellCommand
 from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording import programs, tools
 from seasoned.outcome.wording.rule import OutputText, WordingRule, find, find_all, first
@@ -15,18 +14,13 @@ from seasoned.outcome.wording.rule import OutputText, WordingRule, find, find_al
 _AROUND = frozenset({"sudo", "env", "timeout", "xargs", "nohup", "npx", "uvx"})
 
 
-def complaint(
-    speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: bool = True, is_mixed: bool = False
-) -> Verdict | None:
-    """The failure that the programs that are asked speak of. `weak`: also in words that any program may say.
-
-    `is_mixed`: content is shown beside what they say.
-    """
+def complaint(speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: bool = True) -> Verdict | None:
+    """The failure that the programs that are asked speak of. `weak`: also in words that any program may say."""
     own = _own_words(speech, ran, shows_code=shows_code)
     if own is not None:
         return own
     # Beside content that is shown, git alone says nothing about tests and builds: a title in a log may.
-    builds = ran.works and (not is_mixed or any(_may_build(step) for step in ran.asked))
+    builds = ran.works and (weak or any(step.program != "git" for step in ran.asked))
     if builds and (tests := first(programs.TEST_FAILURES, speech)):
         return tests.says()
     if "git" in ran.names or not ran.steps:
@@ -39,10 +33,6 @@ def complaint(
         if not tool.isdisjoint(ran.names) and (named := first(rules, speech)):
             return named.says()
     if not ran.works:
-        # `ls` and `cat` are commands of PowerShell too, and complain as all of its commands do.
-        told = _POWERSHELL_MARK in speech.edge or any("-" in name and name[0].isupper() for name in ran.names)
-        if told and (shell := first(programs.POWERSHELL, speech)):
-            return shell.says()
         return _cli_usage(speech, ran)
     found = first(programs.INTERPRETER, speech) if builds else None
     if found is None and builds and not ran.inline:
@@ -50,14 +40,6 @@ def complaint(
     if found is None:
         return _weak_words(speech, ran, shows_code=shows_code) if weak else None
     return found.says()
-
-
-_POWERSHELL_MARK = "+ FullyQualifiedErrorId"
-
-
-def _may_build(step: Step) -> bool:
-    """Whether a program may build or test. Other rules read what the hooks of git say."""
-    return step.program != "git" and not is_show(step)
 
 
 def _weak_words(speech: OutputText, ran: ShellCommand, *, shows_code: bool) -> Verdict | None:
@@ -122,17 +104,7 @@ def _own_words(speech: OutputText, ran: ShellCommand, *, shows_code: bool) -> Ve
                 not ran.repeats(program) or hit.string.find("\n", hit.end()) < 0
             ):
                 return _partly(rule, speech, program, shows_code=shows_code)
-    if ran.works and ran.steps and (hit := _ONE_LINE.compiled.fullmatch(speech.short)):
-        return programs.PROGRAM_OWN.rules[0].says() if _speaks_as(hit["program"], ran.names) else None
     return None
-
-
-# A program that says one thing in its own name complains, unless it plainly does not.
-_ONE_LINE = LazyRegex(
-    r"(?P<program>[\w.+-]+): (?!warning|note|info|notice|ok\b|done|version|nothing|'|entering|leaving|already"
-    r"|no \w+ found|running|listening|started|using|all |success|\d)[^\n]+",
-    re.IGNORECASE,
-)
 
 
 def _speaks_as(name: str, programs: set[str]) -> bool:

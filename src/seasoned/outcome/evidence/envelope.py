@@ -18,7 +18,7 @@ class UnwrappedOutput(msgspec.Struct, frozen=True):
 
 
 # Codex writes a block of headers in front of every output, in versions that differ in their order.
-_CODEX_HEADER = LazyRegex(
+CODEX_HEADER = LazyRegex(
     r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time"
     r"|Process exited with code|Process running with session ID|Original token count"
     r"|Total output lines|Exit code|Warning|Session ID|Script (?:completed|failed|running))\b[^\n]*\n)+(?:Output:\n?"
@@ -66,7 +66,7 @@ def open_shell(text: str) -> UnwrappedOutput:
     code: int | None = None
     running = False
     if head.startswith(("Chunk ID", "Wall time", "Exit code", "Process ", "Error: Exit", "Command: ", "Script ")):
-        header = _CODEX_HEADER.compiled.match(text)
+        header = CODEX_HEADER.compiled.match(text)
         if header is not None:
             found = _CODEX_CODE.compiled.search(header.group())
             code = int(found.group(1)) if found else None

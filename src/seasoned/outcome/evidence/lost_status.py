@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from seasoned.command.parse import Step, names
@@ -11,7 +9,6 @@ from seasoned.command.rows import group
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.complaint import complaint, success
 from seasoned.outcome.evidence.shell_command import (
-    CHANGE,
     LEADS,
     MUTED,
     QUIET,
@@ -25,54 +22,6 @@ from seasoned.outcome.evidence.shell_command import (
 from seasoned.outcome.verdict import STATUS_OF, Outcome, Verdict
 from seasoned.outcome.wording import programs
 from seasoned.outcome.wording.rule import OutputText, find, first
-
-# The last status, or that of the first program of a pipe (bash counts from 0, zsh from 1).
-_STATUS = LazyRegex(r"\$(?P<last>\?)|\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}")
-_PLACEHOLDER = LazyRegex(r"%[sd]")
-# So much of the text in front of a status finds its line again.
-_LEAD = 40
-
-
-def printed_status(speech: OutputText, ran: ShellCommand) -> Verdict | None:
-    """The verdict of a status that the command prints about a program whose own status is lost."""
-    for at, step in enumerate(ran.steps):
-        if at == 0 or step.program not in ("echo", "printf"):
-            continue
-        found = _STATUS.compiled.search(" ".join(step.words))
-        if found is None:
-            continue
-        of = _program_of(ran.steps[:at], first_of_pipe=found["last"] is None)
-        code = None if of is None or is_show(of) or answer_no(of) else _code(speech, step, found)
-        if code:
-            assert of is not None
-            return Verdict(
-                "failed", "wording", "call", f"The command printed exit code {code} of {told_name(of, 'a program')}."
-            )
-    return None
-
-
-def _program_of(before: tuple[Step, ...], *, first_of_pipe: bool) -> Step | None:
-    """The program that a status belongs to; None where that is the end of a pipe."""
-    at = len(before) - 1
-    if not first_of_pipe:
-        return None if before[at].join == "|" else before[at]
-    while at > 0 and before[at].join == "|":
-        at -= 1
-    return before[at]
-
-
-def _code(speech: OutputText, step: Step, found: re.Match[str]) -> int | None:
-    if step.program == "printf":
-        lead, _, _ = _PLACEHOLDER.compiled.sub("\0", step.words[0]).partition("\0")
-    else:
-        lead = found.string[: found.start()]
-    # Variables in front of it have unknown values.
-    lead = lead.rsplit("$", 1)[-1].split(" ", 1)[-1] if "$" in lead else lead
-    lead = lead.replace("\\n", "\n").rsplit("\n", 1)[-1][-_LEAD:]
-    pattern = rf"{re.escape(lead)}(\d{{1,3}})\b" if lead.strip() else r"^(\d{1,3})$"
-    codes = re.findall(pattern, speech.line, re.MULTILINE)
-    return max((int(code) for code in codes), default=None)
-
 
 _JOINS = ("|", ";", "&", "\n")
 # Words that a filter looks for when it looks for complaints.
@@ -97,9 +46,6 @@ def judge_recorded(text: str, command: str) -> Verdict | None:
 
 def judge_lost(speech: OutputText, ran: ShellCommand, command: str) -> Verdict:
     """Programs ran whose status is not the command's: only what they said tells how they ended."""
-    told = printed_status(speech, ran)
-    if told is not None:
-        return told
     workers = tuple([step for step in ran.lost if not is_show(step)])
     if not speech.start:
         return _silence(workers, ran, command)
@@ -128,36 +74,13 @@ def _whose(ran: ShellCommand) -> str:
 
 
 def _failure(speech: OutputText, ran: ShellCommand, workers: tuple[Step, ...]) -> Verdict | None:
-    # What the command prints between its parts hides where the words of a program begin.
-    speech = _without(speech, ran.echoes)
-    changed = tuple([step for step in ran.lost if step.program in CHANGE])
     found = None
     if workers:
         asked = ShellCommand(workers, workers, own=False)
-        mixed = ran.shows_content
-        found = complaint(speech, asked, shows_code=False, weak=not mixed, is_mixed=mixed)
-        if found is None and ran.shows_content:
-            found = _first_words(speech, ran, workers)
+        found = complaint(speech, asked, shows_code=False, weak=not ran.shows_content)
     elif _is_all(speech, ran):
         found = complaint(speech, ShellCommand(ran.lost, ran.lost, own=False), shows_code=False)
-    if found is None and changed:
-        found = complaint(speech, ShellCommand(changed, changed, own=False), shows_code=False)
     return found if found is not None and found.verdict == "failed" else None
-
-
-def _without(speech: OutputText, echoes: frozenset[str]) -> OutputText:
-    if not echoes:
-        return speech
-    return OutputText("\n".join([line for line in speech.text.split("\n") if line.strip() not in echoes]))
-
-
-def _first_words(speech: OutputText, ran: ShellCommand, workers: tuple[Step, ...]) -> Verdict | None:
-    """Where content follows, only the first line is surely that of a program that ran first."""
-    leading = next((step for step in ran.steps if step.program not in LEADS), None)
-    if leading is not workers[0]:
-        return None
-    line = OutputText(speech.start.split("\n", 1)[0])
-    return complaint(line, ShellCommand(workers, workers, own=False), shows_code=False, is_mixed=True)
 
 
 def _is_all(speech: OutputText, ran: ShellCommand) -> bool:

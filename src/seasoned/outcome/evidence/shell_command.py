@@ -121,8 +121,6 @@ _DUMP_SUB = {
     "kubectl": names("logs describe"),
     "npm": names("view info show"),
 }
-# Programs whose complaint counts though they say nothing else: what follows them builds on what they did.
-CHANGE = names("touch cp mv ln chmod chown cd pushd")
 # What git subcommands that usually show do with these words: they change the repository.
 _GIT_CHANGES = {
     "branch": names("-d -D -m -M -f -u --delete --move --force --set-upstream-to --unset-upstream"),
@@ -221,12 +219,6 @@ class ShellCommand(msgspec.Struct, frozen=True, dict=True):
     def shows_content(self) -> bool:
         """Whether content is shown beside what a program says: its words may be those of a file."""
         return any(step.join != "|" and _dumps(step) for step in self.steps)
-
-    @lazy_property
-    def echoes(self) -> frozenset[str]:
-        """Lines that the command itself prints between its parts."""
-        echoed = [" ".join(step.words) for step in self.steps if step.program == "echo"]
-        return frozenset([line.strip() for text in echoed if "$" not in text for line in text.split("\n")])
 
     @lazy_property
     def inline(self) -> bool:

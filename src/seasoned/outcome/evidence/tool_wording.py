@@ -95,10 +95,8 @@ _NOTES = names(
 )
 
 
-def judge_words(form: OutputForm, text: str, call: ToolCall, *, fields: dict[str, Any] | None = None) -> Verdict:
-    """The verdict of wording on a text, or on an answer whose fields say nothing outright."""
-    if fields is not None:
-        return _fields(form, call, fields)
+def judge_words(form: OutputForm, text: str) -> Verdict:
+    """The verdict of wording on a text."""
     output_text = OutputText(text)
     if not output_text.start:
         if form == "meta":
@@ -116,13 +114,13 @@ def judge_words(form: OutputForm, text: str, call: ToolCall, *, fields: dict[str
     return Verdict("ok", "none", "none", "There is an answer, and nothing in it says that the call failed.")
 
 
-def _fields(form: OutputForm, call: ToolCall, fields: dict[str, Any]) -> Verdict:
+def judge_fields(form: OutputForm, call: ToolCall, fields: dict[str, Any]) -> Verdict:
     """An answer in JSON without any field that says how it went: what it brought tells."""
     output = fields.get("output")
     if isinstance(output, str) and form == "shell":
         return judge_shell(output, command_of(call))
     if isinstance(output, str) and form == "python":
-        return judge_words("python", output, call) if output else Verdict("unclear", "none", "none", "No output.")
+        return judge_words("python", output) if output else Verdict("unclear", "none", "none", "No output.")
     if fields.get("content") == "" and fields.get("file_size"):
         return Verdict("failed", "structure", "call", "The file has content, and none of it could be shown.")
     if fields.get("content") == "" and fields.get("total_lines") == 0:

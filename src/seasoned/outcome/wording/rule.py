@@ -53,8 +53,6 @@ class OutputText:
     """What a tool said, cut into the places where rules look, each made when it is first needed."""
 
     def __init__(self, text: str) -> None:
-        if text[1:2] in ("\0", " ") or "\0" in text[:64]:
-            text = _narrow(text)
         if "\x1b" in text:
             # Colours stand between the words of a summary. Only the ends are cleaned: no rule looks at the middle.
             text = _ESCAPES.compiled.sub("", text[:_WINDOW] + text[-_WINDOW:] if len(text) > 2 * _WINDOW else text)
@@ -73,13 +71,7 @@ class OutputText:
 
     @lazy_property
     def end(self) -> str:
-        end = self.text[-_WINDOW:]
-        # Only so many lines are split off as are needed, unless many of them are blank.
-        lines = end.splitlines() if "\r" in end else end.rsplit("\n", 3 * _LAST_LINES)[1:]
-        lines = [line for line in lines if line.strip()]
-        if len(lines) < _LAST_LINES:
-            lines = [line for line in end.splitlines() if line.strip()]
-        return "\n".join(lines[-_LAST_LINES:])
+        return "\n".join(_filled(self.text[-_WINDOW:])[-_LAST_LINES:])
 
     @lazy_property
     def tail(self) -> str:
@@ -87,12 +79,7 @@ class OutputText:
 
     @lazy_property
     def first_lines(self) -> str:
-        start = self.text[:_WINDOW]
-        lines = start.splitlines() if "\r" in start else start.split("\n", 3 * _FIRST_LINES)[:-1]
-        lines = [line for line in lines if line.strip()]
-        if len(lines) < _FIRST_LINES:
-            lines = [line for line in start.splitlines() if line.strip()]
-        return "\n".join(lines[:_FIRST_LINES])
+        return "\n".join(_filled(self.text[:_WINDOW])[:_FIRST_LINES])
 
     @lazy_property
     def edge(self) -> str:
@@ -104,20 +91,11 @@ class OutputText:
 
     @lazy_property
     def short(self) -> str:
-        lines = self.whole.splitlines()
-        is_long = len(lines) > 2 * _SHORT_LINES or sum(bool(line.strip()) for line in lines) > _SHORT_LINES
-        return "" if is_long else self.whole
+        return self.whole if len(_filled(self.whole)) <= _SHORT_LINES else ""
 
 
-def _narrow(text: str) -> str:
-    """Text in UTF-16 that was read as bytes: a zero or a blank stands behind every letter."""
-    if "\0" in text:
-        return text.replace("\0", "")
-    return _WIDE.compiled.sub(lambda found: found.group()[::2], text[:_WINDOW]) if _WIDE.compiled.match(text) else text
-
-
-# Every second character of a line is a blank, over at least eight letters.
-_WIDE = LazyRegex(r"^(?=(?:\S ){4})(?:[^\n] ){8,}[^\n]?", re.MULTILINE)
+def _filled(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
 
 
 @cache
