@@ -141,12 +141,11 @@ def command_of(call: ToolCall) -> str | None:
     return None
 
 
-def commands_in_script(code: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def commands_in_script(code: str) -> tuple[str, ...]:
     """All commands that JavaScript for Codex' `exec` hands to the shell."""
-    return [
-        _ESCAPE.compiled.sub(lambda one: _ESCAPED.get(one[1], one[1]), found[2])
-        for found in _IN_CODE.compiled.finditer(code)
-    ]
+    found = _IN_CODE.compiled.finditer(code)
+    return tuple([_ESCAPE.compiled.sub(lambda one: _ESCAPED.get(one[1], one[1]), one[2]) for one in found])
 
 
 _PATH_SCRIPT = LazyRegex(r"\.(?:py|js|ts|mjs|sh|rb|pl|php)\Z")

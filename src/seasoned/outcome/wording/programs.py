@@ -70,7 +70,8 @@ TEST_FAILURES = WordingRules(
         "Tests failed.", needle=(" failed", " error")),
     # Only the last lines: files and logs that are shown hold such lines too.
     WordingRule("pytest and unittest stopped", "end", r"^(?:E  +\w+|FAILED \S+::\S+|ERROR \S+\.py\b|FAILED "
-        r"\((?:failures|errors)=\d+)|\bno tests ran in ", "Tests failed."),
+        r"\((?:failures|errors)=\d+)|\bno tests ran in ", "Tests failed.",
+        needle=("E  ", "FAILED ", "ERROR ", "no tests ran")),
     # Without leading blanks: nested tests and quoted logs are indented, the runner's own verdict is not.
     WordingRule("go test", "tail", r"^(?:\[[\w:.-]+\] )?(?:--- FAIL: \w|FAIL(?:\t\S+|[ \t]*$)|FAIL: \S+\.go)",
         "Go tests failed.", needle="FAIL"),
@@ -102,7 +103,9 @@ SHELL_OWN = WordingRules(
         r"(?P<program>[^\s:]+): (?:command )?not found$|(?P<bare>[^\s:]+): command not found$"
         r"|[^\s:]+: line \d+: (?:exec: )?(?P<inner>[^\s:]+): (?:command )?not found$|"
         f"{_SHELL}(?P<file>[^\\s:]+): (?:{_NO_ACCESS}|cannot execute|bad interpreter))",
-        "The shell did not find the program.", fault="environment"),
+        "The shell did not find the program.", fault="environment",
+        needle=("not found", "o such file", "ot a directory", "s a directory", "ermission denied", "cannot execute",
+            "bad interpreter")),
     WordingRule("shell syntax", "edge",
         f"^{_SHELL}"
         r"(?:syntax error|unexpected (?:EOF|end of file)|parse error|bad (?:substitution|pattern|math)|unmatched"
@@ -115,7 +118,8 @@ SHELL_OWN = WordingRules(
     WordingRule("cd failed", "edge",
         f"^(?:{_SHELL})?(?:cd|pushd|source|\\.|export|exec|kill): (?:{_NO_ACCESS}: "
         rf"|\S.*: (?:{_NO_ACCESS}|not a valid identifier|can't cd)|\(\d+\) - No such process)"
-        r"|^\(eval\):(?:cd|source|\.):\d+: ", "The shell could not do it."),
+        r"|^\(eval\):(?:cd|source|\.):\d+: ", "The shell could not do it.",
+        needle=("o such ", "ot a ", "s a directory", "ermission denied", "can't cd", "(eval)")),
 )
 PROGRAM_OWN = WordingRules(
     # Only with a known complaint behind the name: "note: …" and "a.go:3: …" look the same at their start.

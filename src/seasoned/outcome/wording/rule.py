@@ -138,10 +138,10 @@ def _has_needle(needle: str | tuple[str, ...], text: str) -> bool:
 
 def find(rule: WordingRule, speech: OutputText) -> re.Match[str] | None:
     """The place where a rule's words stand, None when they do not."""
-    text = getattr(speech, rule.where)
-    if rule.needle and not _has_needle(rule.needle, text):
+    # The pieces are tested first because `in` is many times cheaper than cutting out lines and searching them.
+    if rule.needle and not _has_needle(rule.needle, speech.line):
         return None
-    # The pieces are tested first because `in` is many times cheaper than a search over all lines.
+    text = getattr(speech, rule.where)
     pattern = _compiled(rule.pattern)
     if rule.where == "start":
         return pattern.match(text)
@@ -150,9 +150,8 @@ def find(rule: WordingRule, speech: OutputText) -> re.Match[str] | None:
 
 def find_all(rule: WordingRule, speech: OutputText) -> Iterator[re.Match[str]]:
     """Every place where a rule's words stand."""
-    text = getattr(speech, rule.where)
-    if not rule.needle or _has_needle(rule.needle, text):
-        yield from _compiled(rule.pattern).finditer(text)
+    if not rule.needle or _has_needle(rule.needle, speech.line):
+        yield from _compiled(rule.pattern).finditer(getattr(speech, rule.where))
 
 
 def first(rules: WordingRules, speech: OutputText) -> WordingRule | None:

@@ -225,7 +225,8 @@ API_FAILURES = WordingRules(
     # The whole of a short text: a page about JavaScript quotes these sentences as well.
     WordingRule("an exception's own words", "whole", r"[^\n]{0,120}(?:\bis not a function|\bis not defined|[Cc]annot "
         r"read propert(?:y|ies) of|\bis not iterable|object has no attribute|list index out of range)\b[^\n]{0,200}",
-        "The answer is the text of an exception.", fault="environment"),
+        "The answer is the text of an exception.", fault="environment",
+        needle=("is not ", "ropert", "no attribute", "out of range")),
     WordingRule("argument was wrong", "whole", "(?:Received|Got|Expected|Invalid|Unknown|Unsupported|Missing"
         r"|Unexpected)\b[^\n{]{1,300}", "The server says that an argument was wrong."),
     # These words are common in documents, so they count only when the answer is this one sentence.
