@@ -27,7 +27,7 @@ SURFACE = {
     "provision": ["messages", "template", "tools", "task", "is_used", "project", "config", "options"],
     "read": ["path"],
 }  # fmt: skip
-ASKED = [{"role": "user", "content": "Run the tests of this project."}]
+ASKED = [{"role": "user", "content": "Where is my parcel 480?"}]
 
 
 def test_the_surface_is_what_it_was() -> None:
@@ -52,7 +52,7 @@ def test_a_name_is_a_function_whether_its_module_was_imported_or_not() -> None:
 
 
 def test_a_template_is_built_and_put_into_the_messages_of_a_new_session(samples: Path) -> None:
-    saved = seasoned.build("code", [samples / "codex"], options=MiningOptions(min_messages=10), tags=["demo"])
+    saved = seasoned.build("code", [samples / "openai"], options=MiningOptions(min_messages=4), tags=["demo"])
     assert saved.template.name == "code" and saved.template.examples and saved.template.tags == ("demo",)
     made = seasoned.provision(ASKED, template="code")
     assert made.block is not None and len(made.messages) > 1
@@ -62,10 +62,10 @@ def test_a_template_is_built_and_put_into_the_messages_of_a_new_session(samples:
 def test_a_conversation_keeps_its_beginning(samples: Path) -> None:
     with pytest.raises(StoreError, match="seasoned scan"):
         seasoned.begin("bot:1", ASKED)
-    seasoned.build("code", [samples / "codex"], options=MiningOptions(min_messages=10))
+    seasoned.build("code", [samples / "openai"], options=MiningOptions(min_messages=4))
     begun = seasoned.begin("bot:1", ASKED)
     assert begun.template == "code@1" and begun.example_ids and begun.messages[-1] == ASKED[0]
-    seasoned.build("code", [samples / "hermes"], options=MiningOptions(min_messages=10))
+    seasoned.build("code", [samples / "openai"], options=MiningOptions(min_messages=4, max_sessions=2))
     answered = [*ASKED, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "Again."}]
     again = seasoned.begin("bot:1", answered)
     assert again.messages == [*begun.messages, *answered[1:]] and again.template == "code@1"

@@ -146,7 +146,7 @@ from seasoned.begin.warm_session import warm_session
 
 store, first, second = open_store(Path(sys.argv[1])), *sys.argv[2:]
 for given in (
-    {"action": "build", "name": "thin", "min_messages": 4}, {"action": "list"}, {"action": "load", "task": "late"},
+    {"action": "build", "name": "thin", "min_messages": 4}, {"action": "list"}, {"action": "load", "name": "thin"},
     {"action": "profile", "session_id": first}, {"action": "compress-check", "session_id": first},
     {"action": "compare", "session_id": first, "compare_with": second}, {"action": "delete", "name": "thin"},
 ):

@@ -127,7 +127,7 @@ def test_what_works_again_comes_back_by_itself_or_by_hand(config: Config, caplog
         run_gateway(config, settings_for(config, world.url)) as gateway,
     ):
         shown = _one_by_one(gateway, world, [f"s{number}" for number in range(7)])
-        assert shown[:3] == [False] * 3 and shown[-1], "three conversations must show it, and soon after it is back"
+        assert not shown[0] and shown[-1], "one conversation must show it, and soon after it is back"
         with open_store(config.store_path) as store:
             set_state(store, EXAMPLE.id, "retired", "by hand", now=time.time())
         assert _one_by_one(gateway, world, ["t0"]) == [False]
@@ -175,12 +175,10 @@ def test_an_example_that_hurts_in_another_way_is_retired_while_the_gateway_runs(
 def test_a_watch_that_breaks_is_counted_and_nobody_notices(config: Config) -> None:
     with serve_world() as world, run_gateway(config, settings_for(config, world.url)) as gateway:
         Customer(gateway.url, "first").ask(world)
-        # Whatever is shown from now on breaks it, however fast it looks.
-        with open_store(config.store_path) as store, store.write():
-            store.connection.execute(
-                "CREATE TRIGGER breaks AFTER INSERT ON warm_block BEGIN"
-                " UPDATE warm_block SET example_ids = 'no list' WHERE rowid = NEW.rowid; END"
-            )
+        with open_store(config.store_path) as store:
+            set_state(store, EXAMPLE.id, "active", "by hand", now=time.time())
+            with store.write():
+                store.connection.execute("UPDATE example_state SET evidence = 'no json'")
         Customer(gateway.url, "second").ask(world)
         wait_until(lambda: gateway.failed_open().get("guard", 0) > 0)
         third = Customer(gateway.url, "third")

@@ -84,7 +84,7 @@ def test_where_nothing_can_be_learned_the_answer_counts_sessions_by_reason(plugi
     error = ask(plugin, action="build", name="mine")["error"]
     assert (
         "Of 6 sessions, 3 have fewer than 30 messages, 2 are not finished, 1 ended in an error. "
-        "Try a lower minimum of messages." in error
+        "A session is finished when its agent says so" in error
     )
     plugin.session_ended(session_id="open0", reason="shutdown")
     assert ask(plugin, action="build", name="mine")["metrics"]["sessions_qualified"] == 1, "Hermes said it has ended"

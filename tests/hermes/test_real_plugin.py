@@ -52,7 +52,7 @@ def test_the_plugin_in_two_processes_of_hermes(tmp_path: Path) -> None:
         house.keep_template()
         enabled = house.command("plugins", "enable", "seasoned", "--no-allow-tool-override")
         assert "seasoned enabled" in enabled.stdout, enabled.stderr
-        chat = house.command("chat", "-Q", "-q", "Be TESTED.", "-t", ",".join(TOOLSETS))
+        chat = house.command("chat", "-Q", "-q", "Run the tests: TESTED.", "-t", ",".join(TOOLSETS))
         assert "They pass." in chat.stdout
         assert "Traceback" not in chat.stderr
         (first,) = [line.split()[1] for line in chat.stderr.splitlines() if line.startswith("session_id:")]

@@ -14,7 +14,6 @@ from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
 from tests.each_case import each_case
-from tests.example.sessions import SMALL
 from tests.history.claude_lines import ClaudeFile
 
 FAILING = "tests/a.py F.\n=== 1 failed, 1 passed in 0.10s ==="
@@ -66,7 +65,7 @@ def test_what_rests_on_the_status_of_another_program_is_no_example_unless_its_ou
     with open_store(tmp_path / "s.db") as store:
         track = next(tracks(store))
         assert [call.counts_as for call in track.calls] == ["failed", "unclear", "unclear", "unclear", "ok"]
-        assert WorkedCalls(track, SMALL).positions == (4,)
+        assert WorkedCalls(track).positions == (4,)
 
 
 @pytest.mark.parametrize(

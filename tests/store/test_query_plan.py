@@ -38,7 +38,6 @@ READS_ALL = {
     "call.of_tracks": "all sessions, for a report; session by session",
     "export.call": "the export",
     "export.session": "the export",
-    "guard.rates": "totals of all tools",
     "guard.shown": "all sessions with a block, for the effect of examples",
     "mining.refused": "why sessions were not learned from, of all sessions",
     "mining.scanned": "how many sessions there are",

@@ -12,9 +12,7 @@ import msgspec
 from seasoned.app.stores import kept_secrecy, scan_into_store
 from seasoned.config import Config
 from seasoned.errors import NotFound, StoreError
-from seasoned.example.library.storage import snapshot
 from seasoned.example.library.upkeep import refresh as refresh_templates
-from seasoned.example.library.upkeep import watch
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.lesson.storage import refresh
 from seasoned.store import Store, open_store
@@ -53,8 +51,8 @@ def learn(
 ) -> int:
     """Learn from what is new in these paths, or in all histories of this user; returns the number of sessions.
 
-    Sheets, hints and what `recall` finds are up to date afterwards, and with `rebuilds` also templates and the rulings
-    of the guard. No model is asked. With `reads` false, only from what the store itself recorded.
+    Sheets, hints and what `recall` finds are up to date afterwards, and with `rebuilds` also templates, and which of
+    their examples are shown. No model is asked. With `reads` false, only from what the store itself recorded.
     """
     sessions = _read(config, paths) if reads else 0
     if not config.store_path.exists():
@@ -109,11 +107,7 @@ def _rebuild(config: Config, store: Store, *, wanted: bool) -> None:
     if last.seconds > _LONG_SECONDS and 0 <= now - last.at < last.seconds / _SHARE_OF_TIME:
         file.write_bytes(msgspec.json.encode(msgspec.structs.replace(last, is_owed=True)))
         return
-    # Templates that a person built change only when a person asks for it.
-    refresh_templates(store, now=now, redactor=kept_secrecy(config).redactor(), only_auto=True)
-    library = snapshot(store, now=now)
-    if library.templates:
-        watch(store, library, now=now)
+    refresh_templates(store, now=now, redactor=kept_secrecy(config).redactor())
     file.write_bytes(msgspec.json.encode(_LastRebuild(now, time.time() - now)))
 
 

@@ -162,7 +162,7 @@ def learn_rest(store: Store) -> int:
     from seasoned.lesson.storage import refresh
 
     refresh(store, within_seconds=_FILL_SECONDS)
-    _retire_outdated(store)
+    _suspend_outdated(store)
     return _waiting(store)
 
 
@@ -180,16 +180,15 @@ def make_learner() -> Learner:
     return SessionLearner()
 
 
-def _retire_outdated(store: Store) -> None:
+def _suspend_outdated(store: Store) -> None:
     """Stop showing examples that the sessions just read contradict, without waiting for templates to be rebuilt."""
     if store.row("template.newest_name") is None:
         return
     from seasoned.example.library.storage import snapshot
-    from seasoned.example.library.upkeep import retire_stale
+    from seasoned.example.library.upkeep import settle
 
     now = time.time()
-    # Templates that a person built change only when a person asks for it.
-    retire_stale(store, snapshot(store, now=now), now=now, only_auto=True)
+    settle(store, snapshot(store, now=now), now=now)
 
 
 def check_readable(report: ScanReport) -> None:

@@ -34,14 +34,13 @@ from seasoned.example.choose.offered import Tools
 from seasoned.example.example import MAX_AGE_DAYS, Template, check_name, name_from
 from seasoned.example.library import storage
 from seasoned.example.library.exchange import MOST_BYTES, read_template
-from seasoned.example.library.guard import GuardRuling
 from seasoned.example.library.storage import (
     Library,
     TemplateUse,
     library_for,
     use_of,
 )
-from seasoned.example.library.upkeep import Retirement, prove_imported, too_old
+from seasoned.example.library.upkeep import StateChange, prove_imported, too_old
 from seasoned.example.library.upkeep import refresh as update_templates
 from seasoned.example.mine.miner import FROM_ONE_SESSION
 from seasoned.example.mine.miner import build as mine_template
@@ -66,13 +65,12 @@ class SavedTemplate(msgspec.Struct, frozen=True):
 
 
 class Refreshed(msgspec.Struct, frozen=True):
-    """The result of `refresh`: what was built, retired and decided."""
+    """The result of `refresh`: what was built, and which examples were suspended or restored."""
 
     made: tuple[Template, ...]
     library: Library
     use: TemplateUse
-    retired: Sequence[Retirement]
-    ruled: Sequence[GuardRuling]
+    changed: Sequence[StateChange]
     too_old: int
 
 
@@ -201,14 +199,14 @@ def create(
 
 
 def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:
-    """Build or rebuild one template for each task type, retire what no longer holds, suspend what failures follow."""
+    """Build or rebuild one template for each task type, suspend what later calls contradict."""
     now = time.time()
     done = update_templates(store, now=now, redactor=make_redactor(config), options=options)
     library, old = storage.snapshot(store, now=now), too_old(store, now=now, options=options)
     if not library.templates:
         why = too_old_sentence(old) if old else why_nothing(store, options, now)
         raise NotFound(f"No task type has sessions to learn from yet, so nothing was saved. {why}")
-    return Refreshed(done.made, library, use_of(store), done.retired, done.ruled, old)
+    return Refreshed(done.made, library, use_of(store), done.changed, old)
 
 
 def too_old_sentence(old: int) -> str:

@@ -61,8 +61,8 @@ def is_held_back(database: OpenDatabase, session: str, settings: BeginSettings, 
 
 def find_retraction(library: Library, example_ids: Collection[str], told: Collection[str] = ()) -> Retraction | None:
     """The retraction for a session that was shown these examples; None if all suspended ones are in `told`."""
-    from seasoned.example.library.guard import retraction
     from seasoned.example.library.storage import find_example
+    from seasoned.example.library.upkeep import retraction
 
     found = [
         find_example(library, one)

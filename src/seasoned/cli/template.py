@@ -30,7 +30,6 @@ from seasoned.cli.output import ReadingBar, print_json, printable, table, when, 
 from seasoned.cli.project import print_source
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
-from seasoned.example.choose.ranking import is_proven
 from seasoned.example.example import Example, Template
 from seasoned.example.library import storage
 from seasoned.example.library.exchange import Shape, file_name, write_template
@@ -43,7 +42,7 @@ from seasoned.example.library.storage import (
     TemplateUse,
 )
 from seasoned.example.library.storage import stats as count
-from seasoned.example.library.upkeep import Retirement
+from seasoned.example.library.upkeep import StateChange
 from seasoned.example.mine.miner import FROM_ONE_SESSION
 from seasoned.example.mine.selection import MiningOptions
 from seasoned.store import Store
@@ -99,8 +98,8 @@ def build(
     """Build a template from good sessions.
 
     It holds calls that worked, and calls that repaired others. The same name again makes the next version. With a PATH,
-    only its sessions are used. --auto uses the whole store except what is too old, retires examples that no longer
-    hold, and suspends examples that failures follow.
+    only its sessions are used. --auto uses the whole store except what is too old, and suspends examples
+    that later calls contradict.
 
     \b
     Example: seasoned template build code --type code
@@ -293,8 +292,6 @@ def retire(example: str, reason: str | None, undo: bool, as_json: bool) -> None:
 
 # Some examples were seen in hundreds of sessions.
 _SOURCES_SHOWN = 3
-# What the guard decides, and the state that follows from it.
-_STATES = {"suspend": "suspended", "restore": "active"}
 
 
 def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int] | None = None) -> None:
@@ -332,10 +329,7 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
 def print_refreshed(store: Store, done: Refreshed, *, as_json: bool) -> None:
     """What was rebuilt, and what was decided about examples."""
     if as_json:
-        changed = [{"example_id": one.example_id, "state": "retired", "reason": one.reason} for one in done.retired]
-        changed += [
-            {"example_id": one.example_id, "state": _STATES[one.decision], "reason": one.reason} for one in done.ruled
-        ]
+        changed = [msgspec.structs.asdict(one) for one in done.changed]
         made = {one.name for one in done.made}
         listed = storage.listed(store, library=done.library)
         names = [msgspec.structs.asdict(one) for one in listed if one.name in made]
@@ -347,17 +341,14 @@ def print_refreshed(store: Store, done: Refreshed, *, as_json: bool) -> None:
     if not done.made:
         click.echo("No new good sessions: the templates stay as they are.")
     print_too_old(done.too_old)
-    print_retired(done.retired)
-    for ruling in done.ruled:
-        state = _STATES[ruling.decision]
-        said = "May be shown again:" if state == "active" else state.capitalize()
-        click.echo(f"{said} {ruling.example_id} ({printable(ruling.tool)}): {printable(ruling.reason)}")
+    print_changed(done.changed)
 
 
-def print_retired(retired: Sequence[Retirement]) -> None:
-    """Which examples are no longer shown, and why."""
-    for one in retired:
-        click.echo(f"Retired {one.example_id} ({printable(one.tool)}): {printable(one.reason)}")
+def print_changed(changed: Sequence[StateChange]) -> None:
+    """Which examples are no longer shown or shown again, and why."""
+    for one in changed:
+        said = "May be shown again:" if one.state == "active" else one.state.capitalize()
+        click.echo(f"{said} {one.example_id} ({printable(one.tool)}): {printable(one.reason)}")
 
 
 def print_too_old(old: int) -> None:
@@ -406,7 +397,7 @@ def print_template(found: SavedTemplate, *, as_json: bool) -> None:
 
 def _is_unverified(example: Example, library: Library) -> bool:
     """Whether it came from a file and was not seen to work here."""
-    return not is_proven(example, library.effects)
+    return not library.is_proven(example)
 
 
 def _print_example(example: Example, library: Library, state: ExampleState | None, times_shown: int) -> None:

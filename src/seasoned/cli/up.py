@@ -18,7 +18,7 @@ from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, table, when
 from seasoned.cli.project import print_passed_over
 from seasoned.cli.serve import serve_all
-from seasoned.cli.template import example_count, print_retired, print_too_old
+from seasoned.cli.template import example_count, print_changed, print_too_old
 from seasoned.config import Config, load
 from seasoned.example.library.storage import snapshot
 from seasoned.example.library.upkeep import refresh, too_old
@@ -169,12 +169,11 @@ def _print_sheets(store: Store) -> None:
 
 def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     """Builds or refreshes the templates, and says what was learned and where to look next."""
-    # What a person built by hand is left alone by a command that is only meant to show.
-    retired = refresh(store, now=now, redactor=redactor, only_auto=True).retired
+    changed = refresh(store, now=now, redactor=redactor).changed
     # Read afterwards: what is shown must be what a new session would get.
     library = snapshot(store, now=now)
     click.echo()
-    print_retired(retired)
+    print_changed(changed)
     if library.templates:
         names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
         asked = BlockRequest(budget=_PREVIEW_TOKENS, format="text", form="text")

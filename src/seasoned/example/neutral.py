@@ -14,6 +14,7 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.envelope import open_shell
 from seasoned.outcome.track import JudgedCall
 from seasoned.redact.redactor import Redactor
+from seasoned.scan.intent import asks_leave
 from seasoned.session import ToolCall
 
 ARGUMENTS_CHARS = 2000
@@ -49,10 +50,26 @@ _MARKS = LazyRegex(r"\[/?seasoned:[^\]\n]{0,200}\]|\[redacted:[a-z0-9-]{1,32}:[0
 _FENCE = LazyRegex(r"```\w*|</?[a-zA-Z][\w:-]{0,40}(?: [^<>\n]{0,80})?/?>")
 _SENTENCE = LazyRegex(r"[.!?…](?=\s)")
 # Where a call begins that an agent writes as text; what comes before it is the intent.
-_CALLED = LazyRegex(r"(?:\A|(?<=[\s.!?`]))Action: ?\{|```")
+_THOUGHT = LazyRegex(r"(?is)\A\s*(?:thought\s*:?\s*)?(.*?)(?:```|\baction\s*:.*|\Z)")
+_READ = 400
+_FEWEST_CHARS = 12
+_FEWEST_WORDS = 3
+_DATA = LazyRegex(r"\A\s*[\[{<]")
+# Reports of failures, and excuses: shown before a call that worked, they would teach the failure.
+_FAILURES = LazyRegex(
+    r"(?i)\b(?:sorry|apolog|oops|mistake|unable|went wrong|can(?:no|['’])?t\b|could ?n(?:['’]?t|ot)\b"
+    r"|(?:did|does|do|was)(?:n['’]t| not) (?:work|exist|accept|like|support|match|apply|compile|take|know|find)"
+    r"|(?:denied|refused|rejected|timed out|retrying|broke|tripped)\b|let me (?:re)?try\b|try(?:ing)? .{0,6}again"
+    r"|wrong (?:path|flag|command|argument|option|tool|format|folder|directory|branch|name|file|place|way)"
+    r"|(?:fail(?:s|ed|ing|ures?)?|(?:an?|the|this|that|same|got|hit|with|of) errors?)\b)"
+)
+# A request to fix a failure is a request like any other.
+_ASKS_FIX = LazyRegex(
+    r"(?i)\W*(?:(?:please|now|then|can you|could you|would you|help me)\b[\s,]*)*(?:fix|repair|debug)\b"
+)
 _AGREES = LazyRegex(
-    r"(?i)(?:[\W_]*(?:yes|yeah|yep|ok|okay|sure|fine|correct|right|exactly|perfect|great|of course|sounds good|lgtm)\b"
-    r"(?: please)?[\W_]+)+"
+    r"(?i)(?:[\W_]*(?:yes|yeah|yep|ok|okay|sure|fine|correct|right|exactly|perfect|great|of course|sounds good|lgtm"
+    r"|thank(?:s| you)|that['’]?s (?:right|correct|perfect|fine))\b(?: please)?[\W_]+)+"
 )
 _PERMITS = LazyRegex(
     r"(?i)\b(?:go ahead|please proceed|i (?:confirm|approve|agree|consent|authori[sz]e)|ship it|yes to (?:all|both)"
@@ -127,13 +144,31 @@ def _outline(value: Any, depth: int) -> Any:
     return value
 
 
+def shown_intent(words: str) -> str:
+    """The words that led to a call, if another session may read them; empty if they say nothing or report a failure."""
+    thought = _THOUGHT.compiled.match(words[:_READ])
+    said = neutral_text(thought.group(1) if thought else "")
+    if len(said) < _FEWEST_CHARS or (said.isascii() and said.count(" ") < _FEWEST_WORDS - 1):
+        return ""
+    if _DATA.compiled.match(said) or asks_leave(words) or reports_failure(said):
+        return ""
+    return said
+
+
+def reports_failure(words: str) -> bool:
+    """Whether words report or excuse a failure; a request to fix one does neither."""
+    found = _FAILURES.compiled.search(words)
+    if found is None:
+        return False
+    asked = _ASKS_FIX.compiled.match(words)
+    return asked is None or _FAILURES.compiled.search(words.partition(". ")[2]) is not None
+
+
 def neutral_text(text: str, limit: int = INTENT_CHARS) -> str:
     """One harmless line of at most `limit` characters; empty if the text orders or approves something."""
-    called = _CALLED.compiled.search(text)
-    said = text[: called.start()] if called else text
-    line = _MARKS.compiled.sub("…", _FENCE.compiled.sub(" ", _ESCAPES.compiled.sub("", said)))
+    line = _MARKS.compiled.sub("…", _FENCE.compiled.sub(" ", _ESCAPES.compiled.sub("", text)))
     line = " ".join("".join([c if c.isprintable() else " " for c in line]).split())
-    if not line or is_injection(said) or is_injection(line) or approves(line):
+    if not line or is_injection(text) or is_injection(line) or approves(line):
         return ""
     agreed = _AGREES.compiled.match(f"{line} ")
     asked = line[agreed.end() :] if agreed else line

@@ -14,9 +14,8 @@ import msgspec
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound, StoreError
 from seasoned.example.block import Block, Form, Format
-from seasoned.example.choose.choice import BlockLimits, choose
+from seasoned.example.choose.choice import BlockLimits, SessionNeeds, choose
 from seasoned.example.choose.offered import Tools, offered
-from seasoned.example.choose.ranking import SessionNeeds, ranking_of, words_of
 from seasoned.example.library.storage import Library, WarmBlock, count_use, find_block, keep_block, remember_block
 from seasoned.example.render import Rendered, render, render_told
 from seasoned.marks import is_synthetic_id, opens_block
@@ -167,19 +166,18 @@ def provision(messages: Messages, *, library: Library, asked: BlockRequest = _AN
     if asked.template is not None and chosen is None:
         raise NotFound(f"No template {asked.template!r}. Run `seasoned template list` to see all.")
     needs = SessionNeeds(
-        words=tuple(words_of(asked.task if asked.task is not None else last_request(given))),
+        task=asked.task if asked.task is not None else last_request(given),
         tools=None if asked.tools is None else offered(asked.tools),
         task_type=asked.task_type,
         tags=frozenset(tag.casefold() for tag in asked.tags),
-        project=library.project,
+        seed=asked.conversation,
     )
     choice = choose(
-        ranking_of(library),
+        library,
         needs,
         render=lambda block: render(block, asked.format, asked.form),
         template=chosen,
         limits=BlockLimits(budget=asked.budget, is_small=asked.is_small),
-        seed=asked.conversation,
         told=told,
     )
     if choice.rendered is None:

@@ -221,20 +221,18 @@ def test_an_addendum_is_left_out_rather_than_the_only_example() -> None:
     assert kept.block.addendum == "Mind the gap."
 
 
-def measured(*shown: Example, effects: dict[str, tuple[int, int]]) -> list[str]:
+def intents(*examples: Example, proven: frozenset[str] = frozenset(), **asked: Any) -> list[str]:
     """The intents that a session is shown of a template with these examples, in order."""
-    library = Library(templates=(template("t", *shown),), effects=effects)
-    made = provision([{"role": "user", "content": ""}], library=library, asked=BlockRequest(budget=10_000))
-    assert made.block is not None
-    return [each.intent for each in made.block.examples]
+    library = Library(templates=(template("t", *examples),), proven=proven)
+    made = provision([], library=library, asked=BlockRequest(budget=10_000, **asked))
+    return [] if made.block is None else [each.intent for each in made.block.examples]
 
 
-def test_measured_effect_decides_between_equals_and_then_support_and_recency() -> None:
+def test_support_decides_between_equals_and_then_recency() -> None:
     some = [one("a", number, intent=f"i{number}", support=2, last_seen=1.0, error_rate=0.1) for number in range(3)]
-    assert measured(*some, effects={some[2].id: (20, 0), some[0].id: (0, 4)}) == ["i2", "i1", "i0"]
     known = msgspec.structs.replace(some[1], support=4)
     fresh = msgspec.structs.replace(some[0], last_seen=9 * DAY_SECONDS)
-    assert measured(fresh, known, some[2], effects={}) == ["i1", "i0", "i2"]
+    assert intents(some[2], fresh, known) == ["i1", "i0", "i2"]
 
 
 def test_an_imported_example_comes_last_until_it_was_seen_to_work() -> None:
@@ -242,8 +240,28 @@ def test_an_imported_example_comes_last_until_it_was_seen_to_work() -> None:
     strange = one(
         "a", 2, pattern="p2", intent="strange", support=9, tier="imported", kind="recovery", sessions=("x:b",)
     )
-    assert measured(own, strange, effects={}) == ["own", "strange"]
-    assert measured(own, strange, effects={strange.id: (1, 0)}) == ["strange", "own"]
+    assert intents(own, strange) == ["own", "strange"]
+    assert intents(own, strange, proven=frozenset({strange.id})) == ["strange", "own"]
+
+
+def test_a_command_is_shown_to_a_task_that_asks_for_it_and_to_one_that_is_unknown() -> None:
+    check = one("terminal", intent="Now it is green.", arguments={"command": "mise run test"})
+    assert intents(check, task="fix the failing tests") == intents(check) == ["Now it is green."]
+    assert intents(check, task="why is it green now?") == []
+    assert intents(check, task="why is it green now?", template="t") == ["Now it is green."]
+
+
+def test_without_known_tools_only_what_has_to_do_with_the_task_is_shown() -> None:
+    near, far = one("a", 1, intent="Refund the order."), one("b", 2, intent="Something else.")
+    assert intents(near, far, task="refund an order") == ["Refund the order."]
+    assert len(intents(near, far, task="refund an order", tools=["a", "b"])) == 2
+    assert intents(near, far, task="paint the house") == []
+
+
+def test_a_short_task_gets_two_calls_of_a_tool_and_a_long_one_three() -> None:
+    some = [one("a", number, intent=f"Refund order {number}.", error_rate=0.2) for number in range(5)]
+    assert len(intents(*some, task="refund an order")) == 2
+    assert len(intents(*some, task="refund an order " + "with many other words that say more of it " * 5)) == 3
 
 
 def test_a_template_of_one_session_may_show_all_of_it() -> None:

@@ -8,39 +8,49 @@ irrelevant costs tokens.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from seasoned.admission import admit_call
+from seasoned.command.tool import TaskType, command_of
+from seasoned.command.written import written
 from seasoned.example.block import Block
 from seasoned.example.choose.offered import Offered, matches
-from seasoned.example.choose.ranking import (
-    Effects,
-    RankedTemplate,
-    Ranking,
-    Relevance,
-    SessionNeeds,
-    evidence_rank,
-    is_proven,
-    words_of,
-)
-from seasoned.example.example import Example, Template, digest
+from seasoned.example.choose.relevance import relevance, words_of
+from seasoned.example.example import DAY_SECONDS, Example, Template, digest, seen_at
+from seasoned.example.library.storage import Library
 from seasoned.example.render import Rendered
+from seasoned.lesson.ask import purposes_in
+from seasoned.session import ToolCall
 from seasoned.text import plural
 
 MOST_EXAMPLES = 12
 MOST_FOR_SMALL = 3
-# Measured: more than three calls of a tool do not help.
+# Measured: more than three calls of a tool do not help. A task of few words needs no more than two.
 MOST_OF_A_TOOL = 3
+_SHORT_TASK = 20
 # How many templates are tried, best first, before giving up.
 _TRIED = 50
 # Tools whose words fit the task almost equally well may both be meant.
 _NEARLY = 0.95
+# Relevance is compared in tenths of the best: smaller differences count less than tools and evidence.
+_GRADES = 10
+# More support than this adds nothing, so that planted sessions cannot win by numbers.
+_ENOUGH = 5
+
+
+class SessionNeeds(msgspec.Struct, frozen=True):
+    """What is known about a session when its template is chosen."""
+
+    task: str = ""
+    tools: Offered | None = None  # None if its tools are unknown
+    task_type: TaskType | None = None
+    tags: frozenset[str] = frozenset()
+    seed: str = ""  # decides between examples of equal merit
 
 
 class BlockLimits(msgspec.Struct, frozen=True):
@@ -64,47 +74,44 @@ Render = Callable[[Block], Rendered]
 
 
 def choose(
-    ranking: Ranking,
+    library: Library,
     asked: SessionNeeds,
     *,
     render: Render,
     template: Template | None = None,
     limits: BlockLimits,
-    seed: str = "",
     told: str = "",
 ) -> BlockChoice:
     """The best template that has something to show, and what to show of it; `template` fixes the template.
 
     `told` is added to the opening of the block, after the template's addendum.
     """
-    if not ranking.entries:
+    if not library.templates:
         return BlockChoice(None, "The library has no templates yet. Build one with `seasoned template build`.")
     if template is not None:
-        return _of_entry(ranking.entry(template), asked, render, limits, seed, told)
-    among = ranking.suitable(asked)
+        return _Choice(library, asked, render, limits, told).of(template, is_named=True)
+    among = _suitable(library, asked)
     if not among:
         return BlockChoice(None, f"No template is {_wanted(asked)}: nothing was added.")
+    ranked = _best_first(library, asked, among)
+    found = (_Choice(library, asked, render, limits, told).of(one) for one in ranked[:_TRIED])
     first: BlockChoice | None = None
-    for tried, entry in enumerate(ranking.best_first(asked, among)):
-        found = _of_entry(entry, asked, render, limits, seed, told)
-        if found.block is not None:
-            return found
-        first = first or found
-        if tried + 1 == _TRIED:
-            break
-    return first or BlockChoice(None, _nothing([ranking.entries[at] for part in among for at in part]))
+    for one in found:
+        if one.block is not None:
+            return one
+        first = first or one
+    return first or BlockChoice(None, _nothing(library, among))
 
 
-def _nothing(entries: Sequence[RankedTemplate]) -> str:
-    """The reason why no template has anything to show."""
-    if not any(entry.template.examples for entry in entries):
-        return "No template has an example for this project: nothing was added."
-    if not any(entry.examples for entry in entries):
-        return (
-            "Every example is suspended, retired or too old: nothing was added. `seasoned template show NAME` "
-            "says why, `seasoned template retire ID --undo` shows one again."
-        )
-    return "No template has an example for a tool that the session has: nothing was added."
+def _suitable(library: Library, asked: SessionNeeds) -> list[Template]:
+    """Templates with any of the tags, of the task type or without a clear type."""
+    types = (asked.task_type, "mixed", None)
+    return [
+        one
+        for one in library.templates
+        if (asked.task_type is None or one.task_type in types)
+        and (not asked.tags or not asked.tags.isdisjoint(tag.casefold() for tag in one.tags))
+    ]
 
 
 def _wanted(asked: SessionNeeds) -> str:
@@ -113,96 +120,190 @@ def _wanted(asked: SessionNeeds) -> str:
     return " and ".join(part for part in (kind, tags) if part)
 
 
-def _of_entry(
-    entry: RankedTemplate, asked: SessionNeeds, render: Render, limits: BlockLimits, seed: str, told: str
-) -> BlockChoice:
-    template = entry.template
-    fitting = [at for at, one in enumerate(entry.examples) if matches(one, asked.tools)]
-    if not fitting:
-        return BlockChoice(None, _none_present(template, entry, asked.tools))
-    scores = entry.relevance.scores(asked.words) if asked.words else [0.0] * len(entry.examples)
-    scored = [(one, scores[at]) for at in fitting if _may_be_shown(one := entry.examples[at], asked.project)]
-    queue = _ordered(scored, entry.effects, asked, limits, seed)
-    if not queue:
-        return BlockChoice(None, f"Nothing in template {template.name!r} has to do with the task: nothing was added.")
-    # A template that was made from one session on purpose has nothing else to show.
-    roots = {source.root for example in template.examples for source in example.sources}
-    is_alone = len(roots) < 2 and len(template.sources) < 2
-    for addendum in dict.fromkeys((template.addendum, "")):
-        said = "\n".join(text for text in (addendum, told) if text)
-        found = _fill(Block(template.mark, (), said), queue, render, limits, is_alone=is_alone)
-        if found is not None:
-            block, rendered = found
-            return BlockChoice(block, _said(block, asked), rendered)
-    return BlockChoice(
-        None, f"Nothing of template {template.name!r} fits into {limits.budget} tokens: nothing was added."
-    )
+def _best_first(library: Library, asked: SessionNeeds, among: Sequence[Template]) -> list[Template]:
+    """Those with a tool of the session: by type, relevance, tools covered and evidence; the newest of equals."""
+    texts = [_about(one) for one in among]
+    scores = relevance(asked.task, texts) if len(among) > 1 else [0.0] * len(among)
+    best = max(scores) or 1.0
+    ranked = []
+    for template, score in zip(among, scores, strict=True):
+        examples = [one for one in library.active(template) if matches(one, asked.tools)]
+        if examples:
+            covered = 1 if asked.tools is None else len({one.tool for one in examples})
+            ranks = [_evidence(one) for one in examples]
+            rank = (
+                asked.task_type is not None and template.task_type != asked.task_type,
+                -round(_GRADES * score / best),
+                -covered,
+                not any(map(library.is_proven, examples)),
+                sum(support for support, _ in ranks) / len(ranks),
+                min(day for _, day in ranks),
+                -template.created_at,
+                template.name,
+            )
+            ranked.append((rank, template))
+    return [template for _, template in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _none_present(template: Template, entry: RankedTemplate, tools: Offered | None) -> str:
+@lru_cache(maxsize=256)
+def _about(template: Template) -> str:
+    """The words of a template: its name, description and tags, its tools, and the intents of its examples."""
+    tools = sorted({example.tool for example in template.examples})
+    intents = [example.intent for example in template.examples]
+    return " ".join((template.name, template.description, *template.tags, *tools, *intents))
+
+
+def _evidence(example: Example) -> tuple[int, float]:
+    """The sort key among equals: support, then how recently it was seen to work."""
+    return -min(example.support, _ENOUGH), -((seen_at(example) or 0.0) // DAY_SECONDS)
+
+
+def _nothing(library: Library, among: Sequence[Template]) -> str:
+    """The reason why no template has anything to show."""
+    if not any(one.examples for one in among):
+        return "No template has an example for this project: nothing was added."
+    if not any(map(library.active, among)):
+        return (
+            "Every example is suspended, retired or too old: nothing was added. `seasoned template show NAME` "
+            "says why, `seasoned template retire ID --undo` shows one again."
+        )
+    return "No template has an example for a tool that the session has: nothing was added."
+
+
+class _Choice:
+    """Chooses among the examples of one template."""
+
+    def __init__(self, library: Library, asked: SessionNeeds, render: Render, limits: BlockLimits, told: str) -> None:
+        self._library = library
+        self._asked = asked
+        self._render = render
+        self._limits = limits
+        self._told = told
+
+    def of(self, template: Template, *, is_named: bool = False) -> BlockChoice:
+        """What to show of a template. One that was asked for by name is shown however little it fits the task."""
+        active = self._library.active(template)
+        fitting = [one for one in active if matches(one, self._asked.tools)]
+        if not fitting:
+            return BlockChoice(None, _none_present(template, active, self._asked.tools))
+        queue = self._ordered([one for one in fitting if _may_be_shown(one, self._library.project)], is_named=is_named)
+        if not queue:
+            return BlockChoice(
+                None, f"Nothing in template {template.name!r} has to do with the task: nothing was added."
+            )
+        # A template that was made from one session on purpose has nothing else to show.
+        roots = {source.root for example in template.examples for source in example.sources}
+        is_alone = len(roots) < 2 and len(template.sources) < 2
+        for addendum in dict.fromkeys((template.addendum, "")):
+            said = "\n".join(text for text in (addendum, self._told) if text)
+            block, rendered = self._fill(Block(template.mark, (), said), queue, is_alone=is_alone)
+            if rendered is not None:
+                return BlockChoice(block, self._said(block), rendered)
+        return BlockChoice(
+            None, f"Nothing of template {template.name!r} fits into {self._limits.budget} tokens: nothing was added."
+        )
+
+    def _said(self, block: Block) -> str:
+        words = "" if self._asked.task.strip() else ", chosen without a task"
+        tools = len({example.tool for example in block.examples})
+        return f"{block.template}: {plural(len(block.examples), 'example')} for {plural(tools, 'tool')}{words}."
+
+    def _ordered(self, examples: Sequence[Example], *, is_named: bool) -> list[Example]:
+        """The examples in the order in which they are taken: by merit within a tool, one tool after another."""
+        task = self._asked.task
+        texts = [f"{one.intent} {one.tool} {one.arguments}" for one in examples]
+        scored = list(zip(examples, relevance(task, texts), strict=True))
+        if task.strip() and not is_named:
+            scored = [(one, score) for one, score in scored if self._reaches_floor(one, score)]
+        by_tool: dict[str, list[Example]] = {}
+        nearness: dict[str, float] = {}
+        for one, score in sorted(scored, key=lambda pair: self._merit(*pair)):
+            by_tool.setdefault(one.tool, []).append(one)
+            nearness[one.tool] = max(score, nearness.get(one.tool, 0.0))
+        if self._limits.is_small:
+            return self._of_one_tool(by_tool, nearness)
+        nearest = _NEARLY * max(nearness.values(), default=0.0)
+
+        def rank(tool: str) -> tuple[Any, ...]:
+            # What the task is about comes first: if few sessions know a tool, not every tool gets an example.
+            is_meant = 0 < nearest <= nearness[tool]
+            return not is_meant, _fails(by_tool[tool]), -nearness[tool], tool
+
+        columns = [_varied(by_tool[tool]) for tool in sorted(by_tool, key=rank)]
+        deepest = max(map(len, columns), default=0)
+        return [column[depth] for depth in range(deepest) for column in columns if depth < len(column)]
+
+    def _reaches_floor(self, one: Example, score: float) -> bool:
+        """Whether it is worth its tokens: a command that the task asks for, or a call of a tool of the session."""
+        command = command_of(ToolCall("", one.tool, _arguments(one)))
+        if command is not None:
+            serves = {part.purpose.removeprefix("one ") for part in written(command)} | set(purposes_in(one.intent))
+            if serves - {"other"}:
+                return not serves.isdisjoint(purposes_in(self._asked.task))
+            return score > 0
+        return score > 0 or self._asked.tools is not None
+
+    def _merit(self, one: Example, score: float) -> tuple[Any, ...]:
+        is_late = not self._library.is_proven(one)
+        return is_late, one.kind != "recovery", -score, _evidence(one), digest(self._asked.seed, one.id)
+
+    def _of_one_tool(self, by_tool: dict[str, list[Example]], nearness: dict[str, float]) -> list[Example]:
+        """For a very small model: calls of the tool that the task is about, and of others that fit it almost as well.
+
+        Calls of other tools draw such a model to those tools: it then makes the wrong call in the right form.
+        """
+        tools, offered = list(by_tool), self._asked.tools or {}
+        about = [f"{tool} {offered[tool].description if tool in offered else ''}" for tool in tools]
+        told = relevance(self._asked.task, about)
+        score = {tool: nearness[tool] + more for tool, more in zip(tools, told, strict=True)}
+        best = max(score.values(), default=0.0)
+        kept = [tool for tool in tools if score[tool] and score[tool] >= _NEARLY * best]
+        return [one for tool in sorted(kept, key=lambda tool: (-score[tool], tool)) for one in by_tool[tool]]
+
+    def _fill(self, empty: Block, queue: Sequence[Example], *, is_alone: bool) -> tuple[Block, Rendered | None]:
+        """As much of the queue as the limits allow, in order; no rendering if not even one fits.
+
+        No session supplies two of them, however many tools it used, unless it is all there is.
+        """
+        limits = self._limits
+        is_short = 0 < len(words_of(self._asked.task)) <= _SHORT_TASK
+        of_a_tool = MOST_OF_A_TOOL - (is_short and not limits.is_small)
+        most = min(limits.most, MOST_FOR_SMALL) if limits.is_small else limits.most
+        block, rendered = empty, None
+        waiting = list(queue)
+        tools: Counter[str] = Counter()
+        sources: set[str] = set()
+        while len(block.examples) < most:
+            waiting = [one for one in waiting if tools[one.tool] < of_a_tool and _source(one, is_alone) not in sources]
+            if not waiting:
+                break
+            # Where the first call of a tool comes from a session that is shown already, the next one takes its place
+            # before any other tool gets a second.
+            at = 0 if limits.is_small else min(range(len(waiting)), key=lambda at: (tools[waiting[at].tool], at))
+            one = waiting.pop(at)
+            larger = msgspec.structs.replace(block, examples=(*block.examples, one))
+            made = self._render(larger)
+            # A format may be unable to show an example: the provider would not accept the name of its tool.
+            if made.tokens <= limits.budget and one.id in made.example_ids:
+                block, rendered = larger, made
+                tools[one.tool] += 1
+                sources.update({_source(one, is_alone)} - {""})
+        return block, rendered
+
+
+def _none_present(template: Template, active: Sequence[Example], tools: Offered | None) -> str:
     if not template.examples:
         return f"Template {template.name!r} has no examples for this project: nothing was added."
-    if not entry.examples:
+    if not active:
         return f"Every example of template {template.name!r} is suspended, retired or too old: nothing was added."
     if not tools:
         return "The session has no tools: nothing was added."
-    if any(example.tool in tools for example in entry.examples):
+    if any(example.tool in tools for example in active):
         return f"The tools of template {template.name!r} have changed since its examples were made: nothing was added."
     return f"The session has none of the tools of template {template.name!r}: nothing was added."
 
 
-def _said(block: Block, asked: SessionNeeds) -> str:
-    words = "" if asked.words else ", chosen without a task"
-    tools = len({example.tool for example in block.examples})
-    return f"{block.template}: {plural(len(block.examples), 'example')} for {plural(tools, 'tool')}{words}."
-
-
-def _ordered(
-    scored: Sequence[tuple[Example, float]], effects: Effects, asked: SessionNeeds, limits: BlockLimits, seed: str
-) -> list[Example]:
-    """The examples in the order in which they are taken, within the limits."""
-
-    def merit(one: Example, score: float) -> tuple[Any, ...]:
-        is_late = not is_proven(one, effects)
-        return is_late, one.kind != "recovery", -score, evidence_rank(one, effects), digest(seed, one.id)
-
-    ranked = sorted(scored, key=lambda pair: merit(*pair))
-    by_tool: dict[str, list[Example]] = {}
-    relevance: dict[str, float] = {}
-    for one, score in ranked:
-        by_tool.setdefault(one.tool, []).append(one)
-        relevance[one.tool] = max(score, relevance.get(one.tool, 0.0))
-    if limits.is_small:
-        return _relevant(by_tool, relevance, asked)
-
-    nearest = _NEARLY * max(relevance.values(), default=0.0)
-
-    def rank(tool: str) -> tuple[Any, ...]:
-        # What the task is about comes first: if few sessions know a tool, not every tool gets an example.
-        is_meant = 0 < nearest <= relevance[tool]
-        return not is_meant, _fails(by_tool[tool]), -relevance[tool], tool
-
-    order = sorted(by_tool, key=rank)
-    return _breadth_first([_varied(by_tool[tool]) for tool in order])
-
-
-def _relevant(
-    by_tool: Mapping[str, list[Example]], relevance: Mapping[str, float], asked: SessionNeeds
-) -> list[Example]:
-    """For a very small model: calls of the tool that the task is about, and of others that fit it almost as well.
-
-    Calls of other tools draw such a model to those tools: it then makes the wrong call in the right form.
-    """
-    tools = list(by_tool)
-    about = [asked.tools[tool].description if asked.tools and tool in asked.tools else "" for tool in tools]
-    told = Relevance(words_of(f"{tool} {text}") for tool, text in zip(tools, about, strict=True)).scores(asked.words)
-    score = {tool: relevance[tool] + more for tool, more in zip(tools, told, strict=True)}
-    fewest = max(_NEARLY * max(score.values(), default=0.0), sys.float_info.min)
-    kept = sorted((tool for tool in tools if score[tool] >= fewest), key=lambda tool: (-score[tool], tool))
-    return [one for tool in kept for one in by_tool[tool]]
-
-
-def _fails(examples: Sequence[Example]) -> tuple[bool, bool, float]:
+def _fails(examples: Iterable[Example]) -> tuple[bool, bool, float]:
     """A sort key for tools that sessions get wrong: recoveries first, then known rates, unknown ones, never failing."""
     rates = [example.error_rate for example in examples if example.error_rate is not None]
     has_recovery = any(example.kind == "recovery" for example in examples)
@@ -218,60 +319,6 @@ def _varied(examples: Sequence[Example]) -> list[Example]:
     return [*firsts.values(), *again]
 
 
-def _breadth_first(columns: Sequence[Sequence[Example]]) -> list[Example]:
-    deepest = max(map(len, columns), default=0)
-    return [column[depth] for depth in range(deepest) for column in columns if depth < len(column)]
-
-
-def _fill(
-    empty: Block, queue: Sequence[Example], render: Render, limits: BlockLimits, *, is_alone: bool
-) -> tuple[Block, Rendered] | None:
-    """As much of the queue as the limits allow, in order; None if not even one fits."""
-    while True:
-        block = _with(empty, _take(queue, limits, lambda one: True, is_alone=is_alone))
-        rendered = render(block)
-        # A format may be unable to show an example: the provider would not accept the name of its tool.
-        hidden = {one.id for one in block.examples}.difference(rendered.example_ids)
-        if not hidden:
-            break
-        queue = [one for one in queue if one.id not in hidden]
-    if rendered.tokens <= limits.budget:
-        return None if rendered.is_empty else (block, rendered)
-    price = _Price(empty, render, limits.budget)
-    shown = _take(queue, limits, price.fits, is_alone=is_alone)
-    while shown:
-        block = _with(empty, shown)
-        # What each adds is an estimate; what they cost together counts.
-        rendered = render(block)
-        if rendered.tokens <= limits.budget:
-            return block, rendered
-        shown = shown[:-1]
-    return None
-
-
-def _take(
-    queue: Sequence[Example], limits: BlockLimits, fits: Callable[[Example], bool], *, is_alone: bool
-) -> list[Example]:
-    """As many as allowed: no session supplies two of them, however many tools it used, unless it is all there is."""
-    most = min(limits.most, MOST_FOR_SMALL) if limits.is_small else limits.most
-    waiting, shown = list(queue), list[Example]()
-    tools: Counter[str] = Counter()
-    sources: set[str] = set()
-    while len(shown) < most:
-        waiting = [one for one in waiting if tools[one.tool] < MOST_OF_A_TOOL and _source(one, is_alone) not in sources]
-        if not waiting:
-            break
-        # Where the first call of a tool comes from a session that is shown already, the next one takes its place
-        # before any other tool gets a second.
-        at = 0 if limits.is_small else min(range(len(waiting)), key=lambda at: (tools[waiting[at].tool], at))
-        one = waiting.pop(at)
-        if fits(one):
-            shown.append(one)
-            tools[one.tool] += 1
-            sources.update({_source(one, is_alone)} - {""})
-    return shown
-
-
 def _source(example: Example, is_alone: bool) -> str:
     """The lineage whose call is shown; in a template of one lineage, each pattern counts as one."""
     if not example.sources:
@@ -283,37 +330,8 @@ def _source(example: Example, is_alone: bool) -> str:
 @lru_cache(maxsize=4096)
 def _may_be_shown(example: Example, project: str) -> bool:
     """Whether it passes the gate of today: a template may be older than a rule, or come from elsewhere."""
-    return bool(admit_call(example.tool, msgspec.json.decode(example.arguments, type=dict), project=project))
+    return bool(admit_call(example.tool, _arguments(example), project=project))
 
 
-class _Price:
-    """Estimates what examples cost together from what each costs alone: rendering every combination is too slow."""
-
-    def __init__(self, empty: Block, render: Render, budget: int) -> None:
-        self._empty, self._render, self._budget = empty, render, budget
-        self._first: Example | None = None
-        self._around: int | None = None  # what a block costs besides its examples
-        self._spent = 0
-
-    def fits(self, one: Example) -> bool:
-        """Add it if it fits into the budget; returns whether it was added."""
-        rendered = self._render(_with(self._empty, [one]))
-        if rendered.is_empty:
-            return False
-        alone = rendered.tokens
-        if self._first is None:
-            added = alone
-        else:
-            if self._around is None:
-                together = self._render(_with(self._empty, [self._first, one])).tokens
-                self._around = self._spent + alone - together
-            added = alone - self._around
-        if self._spent + added > self._budget:
-            return False
-        self._first = self._first or one
-        self._spent += added
-        return True
-
-
-def _with(empty: Block, shown: Iterable[Example]) -> Block:
-    return msgspec.structs.replace(empty, examples=tuple(shown))
+def _arguments(example: Example) -> dict[str, Any]:
+    return msgspec.json.decode(example.arguments, type=dict[str, Any])

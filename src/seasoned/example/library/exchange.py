@@ -12,7 +12,7 @@ import msgspec
 from seasoned.admission import is_harmless
 from seasoned.command.tool import TaskType, is_trivial, kind_of
 from seasoned.errors import CannotDo
-from seasoned.example.call_form import pattern_of
+from seasoned.example.call_form import form_of
 from seasoned.example.example import Example, Source, Template, TemplateMetrics, check_name
 from seasoned.example.library.hermes_file import HermesExample, TemplateOutline, drafts_of, outline_of, to_hermes
 from seasoned.example.neutral import ARGUMENTS_CHARS, approves, neutral_result, neutral_text, unclean
@@ -191,7 +191,7 @@ class _ImportCheck:
             result=neutral_result(call),
             intent=neutral_text(self._redactor.text(draft.intent)),
             kind=draft.kind,
-            pattern=self._redactor.text(pattern_of(draft.tool, arguments)),
+            pattern=self._redactor.text(form_of(draft.tool, arguments).pattern),
             support=_bounded(draft.support),
             sources=() if session is None else (Source(session, draft.call, session),),
             tier="imported",

@@ -70,8 +70,7 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     states: Mapping[str, ExampleState] = {}  # of examples that are not active
     # By example id: when a person last restored it. Its age counts from then on.
     vouched: Mapping[str, float] = {}
-    # By example id: how many calls made as it shows worked and failed after it was shown.
-    effects: Mapping[str, tuple[int, int]] = {}
+    proven: frozenset[str] = frozenset()  # ids of imported examples like which a call worked here
     # The present: what is too old by then is not shown. None if age does not matter.
     now: float | None = None
     until: float | None = None  # when the next example becomes too old
@@ -85,6 +84,10 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def _by_key(self) -> dict[str, Template]:
         return {name_key(template.name): template for template in self.templates}
+
+    def is_proven(self, example: Example) -> bool:
+        """Whether it was learned here, or a call like it worked here."""
+        return example.tier != "imported" or example.id in self.proven
 
     def state_of(self, example_id: str) -> State:
         """The state that was set for an example; its age does not count here."""
@@ -229,7 +232,7 @@ def snapshot(store: Store, known: Library | None = None, *, now: float | None = 
         templates=tuple(templates),
         states={one.example_id: one for one in newest if one.state != "active"},
         vouched={one.example_id: one.changed_at for one in newest if one.state == "active"},
-        effects={row["example_id"]: (row["worked"], row["failed"]) for row in store.each("template.effects")},
+        proven=frozenset(row["example_id"] for row in store.each("template.proven")),
         revision=number,
     ).at(known.now if now is None and known is not None else now)
 
@@ -275,15 +278,12 @@ def set_state(
     return ExampleState(example_id, state, reason, evidence, now)
 
 
-def set_effects(store: Store, library: Library, effects: Mapping[str, tuple[int, int]]) -> None:
-    """Save how many calls made like each example worked and failed; unchanged counts are not written."""
-    news = {example_id: effect for example_id, effect in effects.items() if library.effects.get(example_id) != effect}
-    if not news:
-        return
-    with store.write():
-        for example_id, (worked, failed) in sorted(news.items()):
-            store.run("template.set_effect", {"example_id": example_id, "worked": worked, "failed": failed})
-        _raise_revision(store)
+def set_proven(store: Store, example_ids: Sequence[str]) -> None:
+    """Note that calls like these imported examples worked here."""
+    if example_ids:
+        with store.write():
+            store.run_many("template.prove", [(one,) for one in sorted(example_ids)])
+            _raise_revision(store)
 
 
 def state_history(store: Store, example_id: str) -> list[ExampleState]:

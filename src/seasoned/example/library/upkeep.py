@@ -1,47 +1,33 @@
-"""Upkeep: rebuild templates from new good sessions, retire stale examples, suspend or restore harmful ones."""
+"""Upkeep: rebuild templates from new good sessions, suspend what later calls contradict, restore what works again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, get_args
+import re
+from collections.abc import Collection, Iterable
+from typing import get_args
 
 import msgspec
 
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
-from seasoned.example.call_form import call_form_of
-from seasoned.example.choose.offered import Offered
-from seasoned.example.choose.ranking import is_proven
-from seasoned.example.example import AUTO_PREFIX, DAY_SECONDS, MAX_AGE_DAYS, Example, Template, ages_at, is_auto
-from seasoned.example.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
+from seasoned.example.example import AUTO_PREFIX, DAY_SECONDS, MAX_AGE_DAYS, Example, Template, ages_at
 from seasoned.example.library.storage import (
     Library,
     State,
     load,
     newest_states,
     save,
-    set_effects,
+    set_proven,
     set_state,
     snapshot,
 )
-from seasoned.example.mine.miner import mine
-from seasoned.example.mine.outdated import LAST, NEVER, has_worked, outdated
-from seasoned.example.mine.selection import MinableSession, MiningOptions, choose, minable, sessions_scanned
-from seasoned.outcome.track import tracks
+from seasoned.example.mine.miner import mine_sessions
+from seasoned.example.mine.outdated import has_worked, outdated
+from seasoned.example.mine.selection import MinableSession, MiningOptions, choose, minable
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 
 _DEFAULTS = MiningOptions()
-_strings = msgspec.json.Decoder(tuple[str, ...]).decode
-
-
-class Retirement(msgspec.Struct, frozen=True):
-    """An example that is no longer shown, and why."""
-
-    example_id: str
-    tool: str
-    reason: str
-    evidence: dict[str, Any]
 
 
 def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions = _DEFAULTS) -> tuple[Template, ...]:
@@ -54,24 +40,26 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
     saved = []
     for task_type in get_args(TaskType):
         wanted, name = msgspec.structs.replace(options, task_type=task_type), f"{AUTO_PREFIX}{task_type}"
-        chosen = choose(store, _young(store, wanted, now), wanted.max_sessions)
+        young = [one for one in minable(store, wanted, now) if _is_young(one, now)]
+        chosen = choose(store, young, wanted.max_sessions)
         known = _known(store, name)
         if not chosen or (known is not None and {one.key for one in chosen} <= set(known.sources)):
             continue
-        mined = mine(
-            tracks(store, sessions=[one.row for one in chosen]),
+        made = mine_sessions(
+            store,
+            chosen,
             name=name,
             now=now,
             redactor=redactor,
             options=wanted,
             description=f"What worked in earlier {task_type} sessions.",
             tags=("auto",),
-            written={one.key: one.written for one in chosen},
         )
         # A session is young by its end; single calls of a long one can still be too old.
-        made = None if mined is None else _without_old(store, mined, wanted, now)
-        if made is not None and (known is None or made.examples != known.examples):
-            saved.append(save(store, made))
+        ends = [(example, ages_at(made, example)) for example in made.examples] if made is not None else []
+        examples = tuple(example for example, end in ends if end is None or now <= end)
+        if made is not None and examples and (known is None or examples != known.examples):
+            saved.append(save(store, msgspec.structs.replace(made, examples=examples)))
     return tuple(saved)
 
 
@@ -87,136 +75,78 @@ def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> 
     return sum(not _is_young(one, now) for one in minable(store, options, now))
 
 
-def _changed_since(store: Store) -> float | None:
-    """When calls of a retired form began to fail; the latest such time."""
-    found = [state.evidence for state in newest_states(store) if isinstance(state.evidence, dict)]
-    return max((one["first_failure"] for one in found if "first_failure" in one), default=None)
-
-
-def _young(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
-    """The sessions to choose from, without those that are too old."""
-    return [one for one in minable(store, options, now) if _is_young(one, now)]
-
-
 def _is_young(one: MinableSession, now: float) -> bool:
     return one.ended is None or now - one.ended <= MAX_AGE_DAYS * DAY_SECONDS
 
 
-def _without_old(store: Store, made: Template, options: MiningOptions, now: float) -> Template | None:
-    """The template without examples that are too old, and with the number of sessions scanned."""
-    ends = [(example, ages_at(made, example)) for example in made.examples]
-    kept = tuple(example for example, end in ends if end is None or now <= end)
-    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=sessions_scanned(store, options))
-    return msgspec.structs.replace(made, examples=kept, metrics=metrics) if kept else None
+def _changed_since(store: Store) -> float | None:
+    """When calls of a suspended form began to fail; the latest such time."""
+    found = [state.evidence for state in newest_states(store) if isinstance(state.evidence, dict)]
+    return max((one["first_failure"] for one in found if "first_failure" in one), default=None)
 
 
-def changed(examples: Iterable[Example], tools: Offered) -> tuple[Retirement, ...]:
-    """The examples whose tool now has another schema than when they were made."""
-    return tuple(found for example in examples if (found := _changed(example, tools)) is not None)
+class StateChange(msgspec.Struct, frozen=True):
+    """An example that is no longer shown, or shown again, and why."""
+
+    example_id: str
+    tool: str
+    state: State
+    reason: str
 
 
-def _changed(example: Example, tools: Offered) -> Retirement | None:
-    tool = tools.get(example.tool)
-    # Without a hash on both sides a change cannot be shown, and the example stays.
-    if tool is None or None in (tool.schema_hash, example.schema_hash) or tool.schema_hash == example.schema_hash:
-        return None
-    reason = "The schema of its tool has changed since it was made."
-    return Retirement(example.id, example.tool, reason, {"was": example.schema_hash, "is": tool.schema_hash})
+def settle(
+    store: Store, library: Library, *, now: float, tools: Collection[str] | None = None
+) -> tuple[StateChange, ...]:
+    """Suspend the examples that later calls contradict, and show again those that work again.
 
-
-def retire_stale(
-    store: Store, library: Library, *, now: float, tools: Offered | None = None, only_auto: bool = False
-) -> tuple[Retirement, ...]:
-    """Retire the examples that no longer hold, each with its reason; returns what was retired.
-
-    These are examples whose tool has another schema, and those whose form failed in several lineages since it last
-    worked, whether or not it was shown there. What was retired for that and works again is shown again. `only_auto`
-    leaves templates that a person built alone. Old examples are not retired here: the library hides them when read.
+    An example is contradicted when anything about how it is written failed in several lineages since it last worked,
+    whether or not it was shown there. It is shown again as soon as a call written like it works. `tools`: only
+    examples of these tools. Old examples need no state: the library hides them when read.
     """
-    theirs = {example.id for one in library.templates if not is_auto(one) for example in one.examples}
-    examples = [example for example in _examples(library) if not (only_auto and example.id in theirs)]
-    _restore_working(store, library, examples, now)
-    active = [example for example in examples if library.state_of(example.id) == "active"]
-    found = {one.example_id: one for one in changed(active, tools or {})}
-    for one in outdated(store, [example for example in active if example.id not in found], library.vouched):
-        found[one.example.id] = Retirement(one.example.id, one.example.tool, one.reason, one.evidence)
-    for retirement in found.values():
-        set_state(store, retirement.example_id, "retired", retirement.reason, retirement.evidence, now=now)
-    return tuple(found[example.id] for example in active if example.id in found)
-
-
-def _restore_working(store: Store, library: Library, examples: Iterable[Example], now: float) -> None:
-    """Show again what was retired because calls of its form failed, once one of them has worked."""
-    for example in examples:
-        state = library.states.get(example.id)
-        form = None if state is None or state.state != "retired" else call_form_of(example.tool, example.arguments)
-        failed = state.evidence.get("newest_failure") if state and isinstance(state.evidence, dict) else None
-        if form is not None and failed is not None and has_worked(store, form, after=(failed, LAST)):
-            set_state(store, example.id, "active", "Calls made as it shows work again.", {"since": failed}, now=now)
+    examples = [one for one in _examples(library) if tools is None or one.tool in tools]
+    found = []
+    suspended = [one for one in examples if library.state_of(one.id) == "suspended"]
+    contradicted = {one.example.id for one in outdated(store, suspended, library.vouched)}
+    for one in suspended:
+        state = library.states[one.id]
+        known = state.evidence.get("newest_failure") if isinstance(state.evidence, dict) else None
+        if one.id not in contradicted and has_worked(store, one, after=known or state.changed_at):
+            reason = "Calls written like it work again."
+            set_state(store, one.id, "active", reason, {"since": known}, now=now)
+            found.append(StateChange(one.id, one.tool, "active", reason))
+    active = [one for one in examples if library.state_of(one.id) == "active"]
+    for gone in outdated(store, active, library.vouched):
+        set_state(store, gone.example.id, "suspended", gone.reason, gone.evidence, now=now)
+        found.append(StateChange(gone.example.id, gone.example.tool, "suspended", gone.reason))
+    return tuple(found)
 
 
 def prove_imported(store: Store, library: Library) -> int:
     """Note which imported examples match calls that worked here: until then they come last."""
-    proven = {}
-    for example in _examples(library):
-        form = None if is_proven(example, library.effects) else call_form_of(example.tool, example.arguments)
-        if form is not None and has_worked(store, form, after=NEVER):
-            proven[example.id] = (1, library.effects.get(example.id, (0, 0))[1])
-    set_effects(store, library, proven)
+    strange = [one for one in _examples(library) if not library.is_proven(one)]
+    proven = [one.id for one in strange if has_worked(store, one)]
+    set_proven(store, proven)
     return len(proven)
 
 
 class UpkeepResult(msgspec.Struct, frozen=True):
-    """What `refresh` built, retired and decided."""
+    """What `refresh` built, and which examples it suspended or shows again."""
 
     made: tuple[Template, ...]
-    retired: tuple[Retirement, ...]
-    ruled: tuple[GuardRuling, ...]
+    changed: tuple[StateChange, ...]
 
 
-def refresh(
-    store: Store, *, now: float, redactor: Redactor, options: MiningOptions = _DEFAULTS, only_auto: bool = False
-) -> UpkeepResult:
-    """Bring the templates up to date with the store; with `only_auto`, what a person built is left alone."""
-    # In this order: rebuild first, then retire what the new versions still hold, then judge what is left.
+def refresh(store: Store, *, now: float, redactor: Redactor, options: MiningOptions = _DEFAULTS) -> UpkeepResult:
+    """Bring the templates up to date with the store: rebuild those of `auto`, and judge every example."""
+    # In this order: rebuild first, then judge what the new versions still hold.
     made = auto(store, now=now, redactor=redactor, options=options)
-    retired = retire_stale(store, snapshot(store, now=now), now=now, only_auto=only_auto)
-    if retired:
+    changed = settle(store, snapshot(store, now=now), now=now)
+    if any(one.state == "suspended" for one in changed):
         # Only now is it known that a convention changed: sessions with the new one may have failed often before.
         made += auto(store, now=now, redactor=redactor, options=options)
-        retired += retire_stale(store, snapshot(store, now=now), now=now, only_auto=only_auto)
+        changed += settle(store, snapshot(store, now=now), now=now)
     prove_imported(store, snapshot(store, now=now))
-    ruled = () if only_auto else watch(store, snapshot(store, now=now), now=now)
-    return UpkeepResult(made, retired, ruled)
-
-
-def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, ...]:
-    """Run the guard over the store: suspend and restore examples; returns the rulings that changed something."""
-    examples = [example for example in _examples(library) if library.state_of(example.id) != "retired"]
-    suspended = {key: state.changed_at for key, state in library.states.items() if state.state == "suspended"}
-    shown = _shown(store)
-    since = [(example.tool, suspended[example.id]) for example in examples if example.id in suspended]
-    watched = [
-        WatchedSession(track, ids)
-        for row in sorted(shown.keys() | _later(store, since))
-        # A session with an unknown block says nothing about any example.
-        if (ids := shown.get(row, ())) is not None
-        for track in tracks(store, sessions=[row])
-    ]
-    # Evidence from before an example was restored does not count against it again.
-    restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
-    rulings = guard(watched, examples, suspended=suspended, since=restored, usual=_rates(store, shown))
-    # Only while it is shown: what is suspended is judged by other sessions.
-    set_effects(
-        store,
-        library,
-        {one.example_id: (one.successes, round(one.failures)) for one in rulings if one.example_id not in suspended},
-    )
-    decided = tuple(ruling for ruling in rulings if ruling.decision != "keep")
-    for ruling in decided:
-        state: State = "suspended" if ruling.decision == "suspend" else "active"
-        set_state(store, ruling.example_id, state, ruling.reason, ruling.evidence, now=now)
-    return decided
+    return UpkeepResult(made, changed)
 
 
 def _examples(library: Library) -> list[Example]:
@@ -224,36 +154,16 @@ def _examples(library: Library) -> list[Example]:
     return list({example.id: example for template in library.templates for example in template.examples}.values())
 
 
-def _shown(store: Store) -> dict[int, tuple[str, ...] | None]:
-    """The sessions that were given a block, by row id, with the examples in it; None if they are unknown."""
-    found: dict[int, set[str]] = {}
-    # A history may carry the mark of a block that this store never made.
-    unknown = set()
-    for row in store.rows("guard.shown"):
-        ids = found.setdefault(row["id"], set())
-        if row["example_ids"] is None:
-            unknown.add(row["id"])
-        else:
-            ids.update(_strings(row["example_ids"]))
-    return {row: tuple(sorted(ids)) if ids or row not in unknown else None for row, ids in found.items()}
+_PLAIN_NAME = re.compile(r"[\w.:-]{1,64}\Z", re.ASCII)
 
 
-def _later(store: Store, since: Iterable[tuple[str, float]]) -> set[int]:
-    """The sessions that used one of these tools and began after its time."""
-    first: dict[str, float] = {}
-    for tool, time in since:
-        first[tool] = min(time, first.get(tool, time))
-    return {
-        row["id"] for tool, time in first.items() for row in store.rows("guard.later", {"tool": tool, "after": time})
-    }
-
-
-def _rates(store: Store, shown: Iterable[int]) -> dict[str, float]:
-    """How often calls of each tool fail in sessions that were shown nothing."""
-    counts = {row["tool"]: (row["ok"], row["failed"]) for row in store.rows("guard.rates")}
-    for session in shown:
-        for row in store.rows("guard.rates_of", {"session_id": session}):
-            # The totals hold all sessions: those that were shown something are subtracted.
-            ok, failed = counts[row["tool"]]
-            counts[row["tool"]] = (ok - row["ok"], failed - row["failed"])
-    return {tool: drawn_rate(failed, ok + failed) for tool, (ok, failed) in counts.items() if ok + failed}
+def retraction(examples: Iterable[Example]) -> str:
+    """One line that retracts examples in a conversation that was shown them."""
+    tools = sorted({example.tool for example in examples})
+    named = [f"`{tool}`" for tool in tools if _PLAIN_NAME.match(tool)]
+    # Tool names come from sessions: only plain ones are repeated.
+    what = ", ".join(named) if named and len(named) == len(tools) else "these tools"
+    return (
+        f"[seasoned:retract] The demonstration calls of {what} at the start of this conversation are out of date: "
+        "set them aside and go by the tool's own description and by what its results say."
+    )

@@ -6,38 +6,27 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from seasoned.admission import without_remarks
 from seasoned.command.tool import TaskType
+from seasoned.command.written import written as commands_in
 from seasoned.errors import NotFound
-from seasoned.example.example import Example, ExampleKind, Repaired, Source, Template, TemplateMetrics
-from seasoned.example.mine.candidate import (
-    KIND_RANK,
-    CandidateGroup,
-    ExampleCandidate,
-    best_first,
-    gather,
-    group,
-    in_rounds,
-)
-from seasoned.example.mine.outdated import still_valid
+from seasoned.example.example import Example, Repaired, Source, Template, TemplateMetrics
+from seasoned.example.mine.candidate import CandidateGroup, ExampleCandidate, best_first, gather, group
 from seasoned.example.mine.selection import (
+    MinableSession,
     MiningOptions,
-    WorkedCalls,
     choose,
     minable,
-    minable_session_of,
-    refusal,
-    select,
     sessions_scanned,
     why_nothing,
 )
-from seasoned.example.neutral import neutral_result, neutral_text, unclean
+from seasoned.example.neutral import neutral_result, unclean
+from seasoned.lesson.ask import chosen_lines
 from seasoned.lesson.failure.signature import signature
-from seasoned.lesson.session_sources import SessionSources
+from seasoned.lesson.lesson import Lesson, lessons_about
+from seasoned.lesson.storage import refresh
 from seasoned.outcome.track import Track
 from seasoned.outcome.track import tracks as load_tracks
 from seasoned.redact.redactor import Redactor
@@ -46,8 +35,11 @@ from seasoned.store import Store
 from seasoned.text import count_tokens
 
 _DEFAULTS = MiningOptions()
-# How many calls of a group are tried before it is dropped as unclean.
-_TRIED = 24
+# Examples of one form, each of another lineage, for tools that sometimes fail; others need only one.
+_OF_A_FORM = 3
+_MOST_SOURCES = 50
+# How a repair changed a command: another command that must come first teaches nothing about it.
+_SHELL_WAYS = ("form", "option", "value", "variable")
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -62,29 +54,17 @@ def mine(
     tags: Sequence[str] = (),
     written: Mapping[str, float] | None = None,
     failing: Iterable[str] = (),
+    commands: Mapping[str, Sequence[Lesson]] | None = None,
 ) -> Template | None:
     """A template of what worked in these sessions; None if nothing is worth keeping.
 
     `written`: when the files of sessions without times were written. `failing`: tools that sometimes fail in other
-    sessions, and so are worth several examples.
+    sessions, and so are worth several examples. `commands`: the commands that are lessons of a project.
     """
-    scanned, found = 0, {}
-    times = written or {}
-    for track in tracks:
-        scanned += 1
-        if refusal(track, options, now, times.get(str(track.ref), 0.0)) is None:
-            found[str(track.ref)] = track
-    found = _with_sources(found)
-    chosen = sorted(one.key for one in select(map(minable_session_of, found.values()), options.max_sessions))
-    worked = [WorkedCalls(found[key], options) for key in chosen]
-    gathered = [
-        candidate
-        for one, key in zip(worked, chosen, strict=True)
-        for candidate in gather(one, options, times.get(key, 0.0))
-    ]
-    learned = [one.track for one in worked]
-    builder = _TemplateBuilder(learned, redactor, options, failing)
-    examples = builder.examples(still_valid(gathered, learned, times))
+    learned = sorted(tracks, key=lambda track: str(track.ref))
+    candidates = gather(learned, written or {}, commands or {})
+    builder = _TemplateBuilder(learned, redactor, failing)
+    examples = builder.examples(candidates, options.max_examples)
     if not examples:
         return None
     return Template(
@@ -93,27 +73,17 @@ def mine(
         task_type=options.task_type or _task_type(learned),
         tags=tuple(sorted(set(tags))),
         examples=examples,
-        sources=tuple(chosen),
+        sources=tuple(str(track.ref) for track in learned),
         created_at=now,
         metrics=TemplateMetrics(
-            sessions_scanned=scanned,
-            sessions_qualified=len(chosen),
+            sessions_scanned=len(learned),
+            sessions_qualified=len(learned),
             calls_seen=sum(len(track.calls) for track in learned),
-            repairs_found=sum(candidate.repair is not None for candidate in gathered),
+            repairs_found=sum(candidate.repair is not None for candidate in candidates),
             dropped_unclean=builder.dropped,
             avg_proficiency_gain=_average_gain(learned),
         ),
     )
-
-
-def _with_sources(tracks: Mapping[str, Track]) -> dict[str, Track]:
-    """The tracks, with one lineage for sessions that copy each other."""
-    witnesses, found = SessionSources(), {}
-    for key, track in sorted(tracks.items()):
-        task = next((call.intent for call in track.calls if call.intent), "")
-        name = witnesses.name(track.root, task, (f"{call.tool} {call.raw_arguments}" for call in track.calls))
-        found[key] = track if name == track.root else msgspec.structs.replace(track, root=name)
-    return found
 
 
 def _task_type(tracks: Sequence[Track]) -> TaskType | None:
@@ -136,94 +106,65 @@ def _average_gain(tracks: Sequence[Track]) -> float | None:
 class _TemplateBuilder:
     """Makes examples out of groups: short, neutral and clean."""
 
-    def __init__(
-        self, tracks: Sequence[Track], redactor: Redactor, options: MiningOptions, failing: Iterable[str]
-    ) -> None:
+    def __init__(self, tracks: Sequence[Track], redactor: Redactor, failing: Iterable[str]) -> None:
         self._redactor = redactor
-        self._options = options
         self._rates = _error_rates(tracks)
         self._failures = Counter(call.tool for track in tracks for call in track.calls if call.has_failed)
         self._failing = {*failing, *self._failures}
         self._supplied: Counter[str] = Counter()
         self.dropped = 0
 
-    def examples(self, candidates: Sequence[ExampleCandidate]) -> tuple[Example, ...]:
+    def examples(self, candidates: Sequence[ExampleCandidate], most: int) -> tuple[Example, ...]:
         """The examples in the order of their worth: one for each group, then more for tools that sessions get wrong."""
-        groups = in_rounds(group(candidates, self._options), self._failures)
+        groups = group(candidates, self._failures)
         found: dict[str, Example] = {}
         taken: list[list[ExampleCandidate]] = [[] for _ in groups]
-        for depth in range(max(1, self._options.of_pattern)):
+        for depth in range(_OF_A_FORM):
             for one, shown in zip(groups, taken, strict=True):
-                if depth and (len(shown) < depth or one.tool not in self._failing):
+                is_enough = depth > 0 and (len(shown) < depth or one.tool not in self._failing)
+                made = None if is_enough or len(found) >= most else self._example(one, beside=shown)
+                if made is None:
                     continue
-                chosen = self._example(one, beside=shown)
-                # A further example without an intent shows only what the first one shows.
-                if chosen is None or (depth and not chosen[1].intent):
-                    continue
-                candidate, made = chosen
                 known = found.get(made.id)
                 if known is not None:
                     # Another project makes the same call.
-                    sources = tuple(dict.fromkeys((*known.sources, *made.sources)))
-                    found[made.id] = msgspec.structs.replace(known, sources=sources)
-                elif len(found) < self._options.max_examples:
-                    found[made.id] = made
-                else:
-                    continue
-                shown.append(candidate)
-                self._supplied[candidate.track.root] += 1
+                    made = msgspec.structs.replace(known, sources=tuple(dict.fromkeys((*known.sources, *made.sources))))
+                found[made.id] = made
         return tuple(found.values())
 
-    def _example(
-        self, one: CandidateGroup, *, beside: Sequence[ExampleCandidate]
-    ) -> tuple[ExampleCandidate, Example] | None:
+    def _example(self, one: CandidateGroup, *, beside: list[ExampleCandidate]) -> Example | None:
         """The best candidate that is clean, from another lineage and with other arguments than those shown."""
         roots = {candidate.track.root for candidate in beside}
-        written = {candidate.call.raw_arguments for candidate in beside}
-        tried = 0
-        found: tuple[ExampleCandidate, Example] | None = None
-        for candidate in best_first(one.kind, one.candidates, self._supplied, one.common):
-            kind = _kind(one, candidate, self._options)
-            if kind is None or candidate.track.root in roots or candidate.call.raw_arguments in written:
+        arguments = [candidate.arguments for candidate in beside]
+        for candidate in best_first(one, self._supplied):
+            if candidate.track.root in roots or candidate.arguments in arguments:
                 continue
-            # Beside a call that works now, one that may no longer work would only confuse.
-            if beside and candidate.is_doubtful and not beside[0].is_doubtful:
-                continue
-            if found is not None and (kind != found[1].kind or candidate.is_rewritten != found[0].is_rewritten):
-                continue
-            if not candidate.can_show:
-                continue
-            tried += 1
-            made = self._made(one, candidate, kind)
-            # An intent that could not be made harmless is empty now: a candidate that still has one is better.
-            if made is not None and (found is None or made.intent):
-                found = (candidate, made)
-            if tried == _TRIED or (found is not None and found[1].intent):
-                break
-        if found is None and not beside:
-            self.dropped += bool(tried)
-        return found
+            # A further example without an intent shows only what the first one shows.
+            made = self._made(one, candidate)
+            if made is not None and (made.intent or not beside):
+                beside.append(candidate)
+                self._supplied[candidate.track.root] += 1
+                return made
+            self.dropped += made is None and not beside
+        return None
 
-    def _made(self, one: CandidateGroup, candidate: ExampleCandidate, kind: ExampleKind) -> Example | None:
+    def _made(self, one: CandidateGroup, candidate: ExampleCandidate) -> Example | None:
         """The example of a candidate; None if it cannot be shown."""
         call = candidate.call
         repaired = None
-        if kind == "recovery" and candidate.repair is not None and candidate.failed is not None:
-            repaired = Repaired(
-                candidate.failed.raw_arguments,
-                signature(candidate.failed),
-                candidate.repair.changed,
-            )
+        if candidate.repair is not None and candidate.failed is not None:
+            changed = candidate.repair.changed
+            repaired = Repaired(candidate.failed.raw_arguments, signature(candidate.failed), changed)
         times = [other.time for other in one.candidates if other.time is not None]
         made = Example(
             tool=call.tool,
-            arguments=_json(without_remarks(call.tool, call.arguments)),
+            arguments=_encode(candidate.arguments).decode(),
             result=neutral_result(call),
-            intent=neutral_text(candidate.intent),
-            kind=kind,
-            pattern=self._redactor.text(one.pattern),
+            intent=candidate.intent,
+            kind=one.kind if one.kind != "recovery" or repaired is not None else "sequence",
+            pattern=self._redactor.text(candidate.form.pattern),
             support=one.support,
-            sources=_sources(candidate, one, self._options.max_sources),
+            sources=_sources(candidate, one),
             first_seen=min(times, default=None),
             last_seen=max(times, default=None),
             tier="recorded" if candidate.track.ref.agent == "seasoned" else "own",
@@ -233,61 +174,67 @@ class _TemplateBuilder:
         return None if unclean(made, self._redactor, project=candidate.project) is not None else made
 
 
-def _json(value: dict[str, object]) -> str:
-    return _encode(value).decode()
-
-
-def _kind(one: CandidateGroup, candidate: ExampleCandidate, options: MiningOptions) -> ExampleKind | None:
-    """The kind of one candidate, which may be lower than that of its group."""
-    kinds = set(candidate.kinds)
-    if one.support >= options.fewest_lineages:
-        kinds.add("sequence")
-    if not kinds:
-        return None
-    best = min(kinds, key=KIND_RANK.__getitem__)
-    return one.kind if KIND_RANK[one.kind] > KIND_RANK[best] else best
-
-
-def _sources(shown: ExampleCandidate, one: CandidateGroup, limit: int) -> tuple[Source, ...]:
-    """The call that is shown, then one call of every other session, the newest first.
-
-    If there are many, those with common words come first.
-    """
+def _sources(shown: ExampleCandidate, one: CandidateGroup) -> tuple[Source, ...]:
+    """The call that is shown, then one call of every other session, the newest first."""
     found = {str(shown.track.ref): shown}
-
-    def rank(other: ExampleCandidate) -> tuple[Any, ...]:
-        strange = 0 if one.common is None else len(other.words - one.common)
-        return strange, -other.moment[0], str(other.track.ref), other.call.position
-
-    for candidate in sorted(one.candidates, key=rank):
-        if len(found) == limit:
-            break
-        found.setdefault(str(candidate.track.ref), candidate)
+    for candidate in one.candidates:
+        if len(found) < _MOST_SOURCES:
+            found.setdefault(str(candidate.track.ref), candidate)
     return tuple(Source(key, by.call.call_id, by.track.root, by.time) for key, by in found.items())
 
 
 def _error_rates(tracks: Sequence[Track]) -> dict[str, float]:
     """The failure rate of each tool."""
-    failed: Counter[str] = Counter()
-    counted: Counter[str] = Counter()
-    for track in tracks:
-        for call in track.counted():
-            counted[call.tool] += 1
-            failed[call.tool] += call.has_failed
+    counted = Counter(call.tool for track in tracks for call in track.counted())
+    failed = Counter(call.tool for track in tracks for call in track.counted() if call.has_failed)
     return {tool: failed[tool] / number for tool, number in counted.items()}
+
+
+def mine_sessions(
+    store: Store,
+    chosen: Sequence[MinableSession],
+    *,
+    name: str,
+    now: float,
+    redactor: Redactor,
+    options: MiningOptions,
+    description: str = "",
+    tags: Sequence[str] = (),
+) -> Template | None:
+    """A template of what worked in these sessions of a store; None if nothing is worth keeping."""
+    refresh(store)
+    projects = {one.project for one in chosen if one.project is not None}
+    made = mine(
+        # Only the calls of chosen sessions are loaded.
+        load_tracks(store, sessions=[one.row for one in chosen]),
+        name=name,
+        now=now,
+        redactor=redactor,
+        options=options,
+        description=description,
+        tags=tags,
+        written={one.key: one.written for one in chosen},
+        commands={project: _commands_of_project(store, project) for project in projects},
+    )
+    if made is None:
+        return None
+    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=sessions_scanned(store, options))
+    return msgspec.structs.replace(made, metrics=metrics)
+
+
+def _commands_of_project(store: Store, project: str) -> list[Lesson]:
+    """What sessions of a project taught about its shell: the commands of its sheet, and those that repair others."""
+    repairs = [one for one in lessons_about(store, project, "repair") if not one.silent and one.way is not None]
+    found = [
+        msgspec.structs.replace(one, key=parts[0].form)
+        for one in repairs
+        if one.way is not None and one.way.kind in _SHELL_WAYS and len(parts := commands_in(one.text)) == 1
+    ]
+    return [*found, *chosen_lines(store, project)]
 
 
 # Examples in a template made from one session.
 FROM_ONE_SESSION = 10
-_ONE_SESSION = MiningOptions(
-    min_messages=0,
-    max_sessions=1,
-    max_error_rate=1.0,
-    max_examples=FROM_ONE_SESSION,
-    quiet_seconds=0.0,
-    allow_unsuccessful=True,
-    fewest_lineages=1,
-)
 
 
 def build(
@@ -306,22 +253,14 @@ def build(
     among = sessions_below(store, paths) if paths else None
     found = [one for one in minable(store, options, now) if among is None or one.row in among]
     chosen = choose(store, found, options.max_sessions)
-    made = mine(
-        # Only the calls of chosen sessions are loaded.
-        load_tracks(store, sessions=[one.row for one in chosen]),
-        name=name,
-        now=now,
-        redactor=redactor,
-        options=options,
-        description=description,
-        tags=tags,
-        written={one.key: one.written for one in chosen},
+    made = mine_sessions(
+        store, chosen, name=name, now=now, redactor=redactor, options=options, description=description, tags=tags
     )
     if made is None:
         raise NotFound(f"Nothing to learn from, and nothing was saved. {why_nothing(store, options, now, among=among)}")
-    scanned = sessions_scanned(store, options) if among is None else len(among)
-    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=scanned)
-    made = msgspec.structs.replace(made, metrics=metrics)
+    if among is not None:
+        metrics = msgspec.structs.replace(made.metrics, sessions_scanned=len(among))
+        made = msgspec.structs.replace(made, metrics=metrics)
     return made if budget is None else within(made, budget)
 
 
@@ -342,13 +281,29 @@ def create(
     `task_type` overrides what the calls of the session say about its task.
     """
     track = next(load_tracks(store, sessions=[session_id]))
-    options = msgspec.structs.replace(_ONE_SESSION, max_examples=max_examples)
-    reason = refusal(track, options, now)
-    made = mine([track], name=name, now=now, redactor=redactor, options=options, description=description, tags=tags)
+    made = mine(
+        [track],
+        name=name,
+        now=now,
+        redactor=redactor,
+        options=MiningOptions(max_examples=max_examples, task_type=task_type),
+        description=description,
+        tags=tags,
+        commands={track.project or "": _commands_of(track)},
+    )
     if made is None:
-        why = reason or "none of its calls can be shown"
-        raise NotFound(f"Nothing to learn from in {str(track.ref)!r} ({why}). Nothing was saved.")
-    return made if task_type is None else msgspec.structs.replace(made, task_type=task_type)
+        raise NotFound(
+            f"Nothing to learn from in {str(track.ref)!r}: none of its calls worked, may be shown and shows how a tool "
+            "is called. Nothing was saved."
+        )
+    return made
+
+
+def _commands_of(track: Track) -> list[Lesson]:
+    """The commands of one session that serve a purpose: a person chose it, so they are its lessons."""
+    worked = [call.command for call in track.calls if call.command is not None and call.counts_as == "ok"]
+    found = [one for command in worked for one in commands_in(command) if one.purpose != "other"]
+    return [Lesson("command", one.form, one.text, one.purpose) for one in found]
 
 
 def within(template: Template, budget: int) -> Template:

@@ -1,22 +1,22 @@
 """Which ways of writing a call still work. The newest evidence wins: conventions change, and sessions show when.
 
-A form is outdated when calls of it failed in two lineages after it last worked. Only failures that are about the form
-count: those of tools with arguments, and of commands that complain about how they were called. A failing test, a
-missing file or a server that is down says nothing about how a call is written.
+An example is outdated when anything about how it is written (its arguments, a shape, a prefix, a unit, a flag, a scale)
+failed in two lineages since a call with it last worked. Only failures that are about the form count: those of tools
+with arguments, and of commands that complain about how they were called. A failing test, a missing file or a server
+that is down says nothing about how a call is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from sqlite3 import Row
 from typing import Any
 
 import msgspec
 
 from seasoned.command.tool import tool_of
-from seasoned.example.call_form import CallForm, call_form_of, pattern_of
+from seasoned.example.call_form import CallForm, call_form_of
 from seasoned.example.example import Example
-from seasoned.example.mine.candidate import ExampleCandidate
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.store import Store
@@ -27,6 +27,8 @@ FAILING_LINEAGES = 2
 # When a call was made, and its position in the session: logs without times still have an order.
 Moment = tuple[float, int]
 NEVER: Moment = (float("-inf"), -1)
+# After every position in a session.
+_LAST = 1 << 62
 _USAGE = LazyRegex(
     r"(?i)\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported|illegal|invalid|no such|missing|bad)\b[^\n]{0,40}"
     r"\b(?:option|switch|argument|operand|parameter|flag|command|subcommand|script|target|task|recipe)"
@@ -37,27 +39,6 @@ _USAGE = LazyRegex(
 _CONTENT = ("file_read", "file_write", "search", "web", "python", "agent", "meta")
 
 
-class FormEvidence:
-    """When calls of one form last worked, and when they last failed in each lineage."""
-
-    def __init__(self) -> None:
-        self.worked = NEVER
-        self.failed: dict[str, Moment] = {}
-
-    def add_failure(self, root: str, moment: Moment) -> None:
-        """Count a failure that is about the form."""
-        self.failed[root] = max(moment, self.failed.get(root, NEVER))
-
-    def is_outdated(self) -> bool:
-        """Whether enough lineages failed since it last worked."""
-        return sum(moment > self.worked for moment in self.failed.values()) >= FAILING_LINEAGES
-
-    def doubtful_before(self) -> Moment:
-        """Calls that worked before this moment are in doubt: enough lineages failed since, although the form works."""
-        latest = sorted(self.failed.values(), reverse=True)
-        return latest[FAILING_LINEAGES - 1] if len(latest) >= FAILING_LINEAGES else NEVER
-
-
 def is_against_form(tool: str, fault: str, said: str, *, is_shell: bool) -> bool:
     """Whether a failure is about how the call was written; `said` is the error."""
     if is_shell:
@@ -65,44 +46,94 @@ def is_against_form(tool: str, fault: str, said: str, *, is_shell: bool) -> bool
     return fault in ("call", "none") and tool_of(tool).form not in _CONTENT
 
 
-def still_valid(
-    candidates: Sequence[ExampleCandidate], tracks: Iterable[Track] = (), written: Mapping[str, float] | None = None
-) -> list[ExampleCandidate]:
-    """The candidates whose form still works; those that later failures make doubtful are marked.
+class FormEvidence:
+    """When calls of one tool worked, and when they last failed in each lineage: as a whole, and with each trait."""
+
+    def __init__(self) -> None:
+        self._forms: dict[CallForm, _Outcomes] = {}
+        self._traits: dict[str, _Outcomes] = {}
+        self._worked = NEVER
+
+    def add_failure(self, form: CallForm, root: str, moment: Moment) -> None:
+        """Count a failure that is about the form."""
+        for known in (self._forms.setdefault(form, _Outcomes()), *self._of_traits(form)):
+            known.failed[root] = max(moment, known.failed.get(root, NEVER))
+
+    def add_success(self, form: CallForm, moment: Moment) -> None:
+        """Count a call that worked."""
+        self._worked = max(moment, self._worked)
+        for known in (self._forms.setdefault(form, _Outcomes()), *self._of_traits(form)):
+            known.worked = max(moment, known.worked)
+
+    def _of_traits(self, form: CallForm) -> Iterator[_Outcomes]:
+        return (self._traits.setdefault(trait, _Outcomes()) for trait in form.traits)
+
+    def first_failure(self) -> Moment | None:
+        """The oldest failure that could outdate anything; None if too few lineages failed."""
+        some = [min(one.failed.values()) for one in self._traits.values() if len(one.failed) >= FAILING_LINEAGES]
+        return min(some, default=None)
+
+    def against(self, form: CallForm, since: Moment = NEVER) -> list[Moment]:
+        """The failures that outdate a form that is known to have worked at `since`, oldest first; empty if none do.
+
+        Those of calls written like it, or those of calls that share a trait, if others without it work since: where
+        nothing works, it is unknown what about the calls is wrong.
+        """
+        alike = _Outcomes()
+        for other, outcomes in self._forms.items():
+            if other.follows(form):
+                alike.add(outcomes)
+        failed = alike.failures(since)
+        for trait in sorted(form.traits & self._traits.keys()):
+            if len(failed) >= FAILING_LINEAGES:
+                break
+            failed = [moment for moment in self._traits[trait].failures(since) if moment < self._worked]
+        return failed if len(failed) >= FAILING_LINEAGES else []
+
+
+class _Outcomes:
+    """When some calls last worked, and when they last failed in each lineage."""
+
+    def __init__(self) -> None:
+        self.worked = NEVER
+        self.failed: dict[str, Moment] = {}
+
+    def add(self, others: _Outcomes) -> None:
+        self.worked = max(self.worked, others.worked)
+        for root, moment in others.failed.items():
+            self.failed[root] = max(moment, self.failed.get(root, NEVER))
+
+    def failures(self, since: Moment) -> list[Moment]:
+        """The failures after the last success, oldest first."""
+        return sorted(moment for moment in self.failed.values() if moment > max(self.worked, since))
+
+
+def evidence_of(tracks: Iterable[Track], written: Mapping[str, float]) -> dict[str, FormEvidence]:
+    """What sessions say about the forms of each tool; all shells are one tool.
 
     `written`: when the files of sessions without times were written.
     """
-    evidence = _failures(tracks, written or {})
-    tools = {key[0] for key in evidence}
-    keys: list[tuple[str, str] | None] = []
-    for candidate in candidates:
-        key = _key_of(candidate) if _tool_key(candidate) in tools else None
-        keys.append(key)
-        if key in evidence:
-            evidence[key].worked = max(evidence[key].worked, candidate.moment)
-    kept = []
-    rewritten = _rewritten(candidates)
-    for candidate, key in zip(candidates, keys, strict=True):
-        if rewritten and _convention(candidate.pattern, candidate.command is not None) in rewritten:
-            continue
-        known = evidence.get(key) if key is not None else None
-        if known is None:
-            kept.append(candidate)
-        elif not known.is_outdated():
-            is_doubtful = candidate.moment < known.doubtful_before()
-            kept.append(msgspec.structs.replace(candidate, is_doubtful=True) if is_doubtful else candidate)
-    return kept
+    found: dict[str, FormEvidence] = {}
+    calls = [(track, call, written.get(str(track.ref), 0.0)) for track in tracks for call in track.calls]
+    for track, call, fallback in calls:
+        said = f"{call.reason}\n{(call.result or '')[:600]}" if call.has_failed else ""
+        is_shell = call.command is not None if call.has_failed else False
+        if call.has_failed and is_against_form(call.tool, call.fault, said, is_shell=is_shell):
+            form = call_form_of(call.tool, call.raw_arguments)
+            if form is not None:
+                evidence = found.setdefault(evidence_key(call), FormEvidence())
+                evidence.add_failure(form, track.root, moment_of(call, track, fallback))
+    for track, call, fallback in calls:
+        if call.counts_as == "ok" and (key := evidence_key(call)) in found:
+            form = call_form_of(call.tool, call.raw_arguments)
+            if form is not None:
+                found[key].add_success(form, moment_of(call, track, fallback))
+    return found
 
 
-def _failures(tracks: Iterable[Track], written: Mapping[str, float]) -> dict[tuple[str, str], FormEvidence]:
-    """The forms that failed in enough lineages to matter."""
-    found: dict[tuple[str, str], FormEvidence] = {}
-    for track in tracks:
-        fallback = written.get(str(track.ref), 0.0)
-        for call in track.calls:
-            if call.has_failed and (key := _failed_key(call)) is not None:
-                found.setdefault(key, FormEvidence()).add_failure(track.root, moment_of(call, track, fallback))
-    return {key: evidence for key, evidence in found.items() if len(evidence.failed) >= FAILING_LINEAGES}
+def evidence_key(call: JudgedCall) -> str:
+    """The tool of a call: every agent's shell calls a program the same way."""
+    return "" if call.command is not None else call.tool
 
 
 def moment_of(call: JudgedCall, track: Track, fallback: float) -> Moment:
@@ -111,55 +142,8 @@ def moment_of(call: JudgedCall, track: Track, fallback: float) -> Moment:
     return (fallback if time is None else time), call.position
 
 
-def _failed_key(call: JudgedCall) -> tuple[str, str] | None:
-    command = call.command
-    said = f"{call.reason}\n{(call.result or '')[:600]}"
-    if not is_against_form(call.tool, call.fault, said, is_shell=command is not None):
-        return None
-    if command is not None:
-        return "", _convention(pattern_of(call.tool, call.arguments), is_shell=True)
-    return _form_key(call_form_of(call.tool, call.raw_arguments))
-
-
-def _tool_key(candidate: ExampleCandidate) -> str:
-    return candidate.call.tool if candidate.command is None else ""
-
-
-def _key_of(candidate: ExampleCandidate) -> tuple[str, str] | None:
-    if candidate.command is not None:
-        return "", _convention(candidate.pattern, is_shell=True)
-    return _form_key(call_form_of(candidate.call.tool, candidate.call.raw_arguments))
-
-
-def _form_key(form: CallForm | None) -> tuple[str, str] | None:
-    return None if form is None else (form.tool, repr(sorted(form.shapes.items())))
-
-
-def _rewritten(candidates: Iterable[ExampleCandidate]) -> set[str]:
-    """Patterns that a later repair rewrote and that never worked again."""
-    worked: dict[str, float] = {}
-    rewritten: dict[str, float] = {}
-    for candidate in candidates:
-        if candidate.time is None:
-            continue
-        is_shell = candidate.command is not None
-        key = _convention(candidate.pattern, is_shell)
-        worked[key] = max(worked.get(key, 0.0), candidate.time)
-        if candidate.failed is not None and candidate.is_rewritten:
-            key = _convention(pattern_of(candidate.failed.tool, candidate.failed.arguments), is_shell)
-            rewritten[key] = max(rewritten.get(key, 0.0), candidate.time)
-    return {key for key, time in rewritten.items() if key in worked and time > worked[key]}
-
-
-def _convention(pattern: str, is_shell: bool) -> str:
-    """The pattern without the name of the shell: every agent's shell calls a program the same way."""
-    return pattern.partition(" ")[2] if is_shell else pattern
-
-
 # How many of the newest sessions in which a tool failed are read, and of those in which it has worked since.
 _SESSIONS = 200
-# After every position in a session.
-LAST = 1 << 62
 
 
 class OutdatedExample(msgspec.Struct, frozen=True):
@@ -172,10 +156,7 @@ class OutdatedExample(msgspec.Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        return (
-            f"Later sessions contradict it: calls made as it shows failed in {plural(self.lineages, 'session')} "
-            "since one last worked."
-        )
+        return f"Calls written like it failed in {plural(self.lineages, 'session')} since one last worked."
 
     @property
     def evidence(self) -> dict[str, Any]:
@@ -189,54 +170,53 @@ class OutdatedExample(msgspec.Struct, frozen=True):
 
 def outdated(store: Store, examples: Iterable[Example], vouched: Mapping[str, float]) -> Iterator[OutdatedExample]:
     """The examples whose form failed in enough lineages since it last worked or a person restored it."""
-    for tool, some in _by_tool(examples).items():
-        failed = [(form, row) for row in _rows(store, "guard.failed", tool) if (form := _failed_form(row)) is not None]
-        for example, form in some if failed else ():
-            evidence = FormEvidence()
-            evidence.worked = _known_to_work(example, vouched)
-            for other, row in failed:
-                if other.follows(form):
-                    evidence.add_failure(row["root"], _moment(row))
-            if evidence.is_outdated() and not has_worked(store, form, after=evidence.doubtful_before()):
-                since = [moment for moment in evidence.failed.values() if moment > evidence.worked]
-                yield OutdatedExample(example, len(since), min(since)[0], max(since)[0])
-
-
-def has_worked(store: Store, form: CallForm, *, after: Moment) -> bool:
-    """Whether a call of this form worked after a moment."""
-    for row in _rows(store, "guard.worked", form.tool, after=after[0]):
-        if _moment(row) > after:
-            made = call_form_of(form.tool, row["arguments"])
-            if made is not None and made.follows(form):
-                return True
-    return False
-
-
-def _by_tool(examples: Iterable[Example]) -> dict[str, list[tuple[Example, CallForm]]]:
-    found: dict[str, list[tuple[Example, CallForm]]] = {}
+    by_tool: dict[str, list[tuple[Example, CallForm]]] = {}
     for example in examples:
         form = call_form_of(example.tool, example.arguments)
         if form is not None:
-            found.setdefault(example.tool, []).append((example, form))
-    return found
+            by_tool.setdefault(example.tool, []).append((example, form))
+    for tool, some in by_tool.items():
+        evidence = _stored_evidence(store, tool)
+        for example, form in some:
+            failed = evidence.against(form, _known_to_work(example, vouched))
+            if failed:
+                yield OutdatedExample(example, len(failed), failed[0][0], failed[-1][0])
+
+
+def has_worked(store: Store, example: Example, *, after: float = NEVER[0]) -> bool:
+    """Whether a call written like an example worked after a time."""
+    form = call_form_of(example.tool, example.arguments)
+    made = (
+        call_form_of(example.tool, row["arguments"])
+        for row in _rows(store, "guard.worked", example.tool, after)
+        if row["moment"] > after
+    )
+    return form is not None and any(one is not None and one.follows(form) for one in made)
+
+
+def _stored_evidence(store: Store, tool: str) -> FormEvidence:
+    evidence = FormEvidence()
+    for row in _rows(store, "guard.failed", tool):
+        form = call_form_of(tool, row["arguments"])
+        said = f"{row['reason']}\n{row['result'] or ''}"
+        is_shell = tool_of(tool).form == "shell"
+        if form is not None and is_against_form(tool, row["fault"], said, is_shell=is_shell):
+            evidence.add_failure(form, row["root"], _moment(row))
+    first = evidence.first_failure()
+    for row in _rows(store, "guard.worked", tool, first[0]) if first is not None else ():
+        form = call_form_of(tool, row["arguments"])
+        if form is not None:
+            evidence.add_success(form, _moment(row))
+    return evidence
 
 
 def _rows(store: Store, query: str, tool: str, after: float | None = None) -> list[Row]:
     return store.rows(query, {"tool": tool, "after": after, "limit": _SESSIONS})
 
 
-def _failed_form(row: Row) -> CallForm | None:
-    """The form of a failed call, if the failure is about it."""
-    form = call_form_of(row["tool"], row["arguments"])
-    if form is None:
-        return None
-    said = f"{row['reason']}\n{row['result'] or ''}"
-    return form if is_against_form(row["tool"], row["fault"], said, is_shell=form.pattern is not None) else None
-
-
 def _known_to_work(example: Example, vouched: Mapping[str, float]) -> Moment:
     times = [time for time in (example.last_seen, vouched.get(example.id)) if time is not None]
-    return (max(times), LAST) if times else NEVER
+    return (max(times), _LAST) if times else NEVER
 
 
 def _moment(row: Row) -> Moment:

@@ -5,36 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice, zip_longest
-from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
-from seasoned.command.tool import TaskType, argument, is_trivial, tool_of
+from seasoned.command.tool import TaskType, is_trivial, tool_of
 from seasoned.lazy_regex import LazyRegex
-from seasoned.lesson.failure.call_target import CallTarget, is_retry
+from seasoned.lesson.failure.call_target import is_retry
 from seasoned.lesson.failure.repair import CallTargets
 from seasoned.lesson.failure.similarity import TRUNCATION_MARK
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.store import Store
 from seasoned.text import plural
 
-# At most this many sessions are compared with each other, so that the cost does not grow with the store. If more are
-# wanted, the newest of every folder are taken.
-_COMPARED = 400
 _NOTHING = LazyRegex(
     r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
 )
-_NOTHING_MATCHED = "Exit code 1: "
-_COMPLAINS = LazyRegex(
-    r"(?im)^(?:\S{2,61}+(?<=:) ){0,3}(?:fatal|error|panic|traceback|usage)\b[:( ]|^--- FAIL|^FAIL\b|^\d+ failed"
-    r"|\b(?:command not found|no such file or directory|permission denied)$"
-    r"|^Process running with session|^Command running in (?:the )?background"
-)
-# Every complaint holds one of these words.
-_COMPLAINT = ("error", "fail", "fatal", "panic", "traceback", "usage", "not found", "no such", "denied", "running")
 _ESCALATED = ("with_escalated_permissions", "dangerouslyDisableSandbox", "require_escalated", "elevated")
+# A call that is repeated in another form within this many calls did not succeed.
+_REDONE_WITHIN = 6
+# After a convention changed, good sessions fail more often before they find the new one.
+_CHANGED_ERROR_RATE = 0.8
+# So many sessions are enough for one tool: beyond them, a session with other tools teaches more.
+_ENOUGH_OF_A_TOOL = 8
+# At most this many of the newest sessions are compared, so that the cost does not grow with the store.
+_COMPARED = 400
 
 
 class MiningOptions(msgspec.Struct, frozen=True):
@@ -43,62 +38,25 @@ class MiningOptions(msgspec.Struct, frozen=True):
     min_messages: int = 30
     max_sessions: int = 30
     max_error_rate: float = 0.5
-    # When a convention changed: since then, good sessions fail more often before they find the new one.
-    changed_since: float | None = None
-    changed_error_rate: float = 0.8
+    changed_since: float | None = None  # when a convention changed
     agent: str | None = None
     source: str | None = None  # where sessions took place, as recorded by their agent (cli, telegram …), or the agent
     task_type: TaskType | None = None
     project: str | None = None  # the key of the project to learn from
     max_examples: int = 40
-    # Examples of one pattern, each of another lineage, for tools that sometimes fail; others need only one.
-    of_pattern: int = 3
     # A session is finished when its agent says so, or after so long without a new message.
     quiet_seconds: float = 3600.0
-    allow_unsuccessful: bool = False  # also mine sessions whose source says that the task failed
-    fewest_lineages: int = 2  # a step recurs when this many lineages show it
-    redone_within: int = 6  # a call that is repeated in another form within this many calls did not succeed
-    max_argument_chars: int = 600
-    max_sources: int = 50
 
 
 class MinableSession(msgspec.Struct, frozen=True):
     """What the selection needs to know about a session that could be mined."""
 
+    row: int
     key: str
     root: str
-    source: str  # the folder of histories that it comes from, or its agent if the folder is unknown
-    tools: tuple[tuple[str, int, int], ...]  # name, calls that worked, calls that failed
+    written: float  # when it ended, or when its file was written if it has no times
     ended: float | None = None
-    row: int = 0
-    written: float = 0.0  # when it ended, or when its file was written if it has no times
-
-
-def refusal(track: Track, options: MiningOptions, now: float, written: float = 0.0) -> str | None:
-    """Why nothing is learned from a session; None if it qualifies."""
-    if options.agent is not None and track.ref.agent != options.agent:
-        return "another agent's"
-    if options.source is not None and options.source not in (track.ref.agent, track.platform):
-        return "from elsewhere"
-    if options.task_type is not None and track.task_type != options.task_type:
-        return "another task type"
-    if options.project is not None and track.project != options.project:
-        return "another project's"
-    if track.messages < options.min_messages:
-        return "too short"
-    if track.relation == "review":
-        return "a review"
-    counts = track.counts
-    if not counts.ok:
-        return "nothing worked"
-    ended = written if track.ended is None else track.ended
-    is_after = options.changed_since is not None and ended >= options.changed_since
-    if counts.failed > (options.changed_error_rate if is_after else options.max_error_rate) * counts.counted:
-        return "too many errors"
-    if not track.has_ended and track.ended is not None and track.ended > now - options.quiet_seconds:
-        return "not finished"
-    last = next(call for call in reversed(track.calls) if call.is_counted)
-    return "ended in an error" if last.has_failed else None
+    project: str | None = None
 
 
 # As a sentence names them, for one session and for several.
@@ -112,6 +70,7 @@ _REASONS = {
     "unfit": ("has no call that may be shown", "have no call that may be shown"),
     "review": ("is a review", "are reviews"),
     "agent": ("belongs to another agent", "belong to another agent"),
+    "source": ("did not come from {source!r}", "did not come from {source!r}"),
     "task": ("has another task type", "have another task type"),
     "project": ("belongs to another project", "belong to another project"),
 }
@@ -119,172 +78,84 @@ _REASONS = {
 
 def why_nothing(store: Store, options: MiningOptions, now: float, *, among: Collection[int] | None = None) -> str:
     """Why nothing can be learned: sessions counted by reason, as a sentence that says what to do."""
-    given = {name: getattr(options, name) for name in ("agent", "task_type", "project", "min_messages")}
-    given |= {"max_error_rate": options.max_error_rate, "latest": now - options.quiet_seconds}
-    rows = store.rows("mining.refused", {**given, "allow_unsuccessful": int(options.allow_unsuccessful)})
+    rows = store.rows("mining.refused", _parameters(options, now))
     counts = Counter(row["reason"] for row in rows if among is None or row["id"] in among)
     if not counts:
         return "No session has been read yet. Sessions are read when they end, or by `seasoned scan`."
+    given = {"min_messages": options.min_messages, "source": options.source}
     parts = [
-        f"{counts[reason]} {words[counts[reason] > 1].format(min_messages=options.min_messages)}"
+        f"{counts[reason]} {words[counts[reason] > 1].format(**given)}"
         for reason, words in _REASONS.items()
         if counts[reason]
     ]
     said = f"Of {plural(counts.total(), 'session')}, {', '.join(parts)}."
-    if counts["short"]:
+    if counts["short"] and set(counts) <= {"short", "unfit"}:
         return f"{said} Try a lower minimum of messages."
     if counts["open"]:
         said += " A session is finished when its agent says so, or after an hour of quiet."
     return said
 
 
-def minable_session_of(track: Track, source: str | None = None) -> MinableSession:
-    """What the selection needs to know about a track."""
-    ok = Counter(call.tool for call in track.calls if call.counts_as == "ok")
-    failed = Counter(call.tool for call in track.calls if call.has_failed)
-    tools = tuple((tool, ok[tool], failed[tool]) for tool in sorted(ok | failed))
-    folder = source or track.ref.agent
-    return MinableSession(str(track.ref), track.root, folder, tools, track.ended)
-
-
-def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSession]:
-    """The most useful sessions: with many tools, also tools that failed at first, of many lineages and folders.
-
-    Of equally useful ones, every second is the newest; the others are spread over the time before.
-    """
-    left = sorted(experiences, key=_newest)
-    if len(left) <= limit:
-        return left
-    left = _spread(left, limit)
-    if len(left) <= limit:
-        return left
-    left = _also_earlier(left)
-    chosen: list[MinableSession] = []
-    tools: Counter[str] = Counter()
-    roots: Counter[str] = Counter()
-    sources: Counter[str] = Counter()
-    worth = [_worth(one) for one in left]
-    while left and len(chosen) < limit:
-        best, best_gain = 0, -1.0
-        for at, one in enumerate(left):
-            gain = sum(weight / (1 + tools[tool]) for tool, weight in worth[at])
-            gain /= (1 + roots[one.root]) * (1 + sources[one.source]) ** 0.5
-            if gain > best_gain:
-                best, best_gain = at, gain
-        one = left.pop(best)
-        worked = worth.pop(best)
-        tools.update(tool for tool, _ in worked)
-        roots[one.root] += 1
-        sources[one.source] += 1
-        chosen.append(one)
-    return chosen
-
-
-def _newest(one: MinableSession) -> tuple[float, str]:
-    return -(one.ended or one.written), one.key
-
-
-def _spread(experiences: Sequence[MinableSession], limit: int) -> list[MinableSession]:
-    """The newest sessions of every folder in turn, until there are enough to compare."""
-    by_source: dict[str, list[MinableSession]] = {}
-    for one in experiences:
-        by_source.setdefault(one.source, []).append(one)
-    turns = zip_longest(*[by_source[source] for source in sorted(by_source)])
-    return list(islice((one for turn in turns for one in turn if one is not None), max(limit, _COMPARED)))
-
-
-def _also_earlier(newest_first: list[MinableSession]) -> list[MinableSession]:
-    """Alternates between the newest and older ones, spread evenly: the newest are easily planted."""
-    count, step = len(newest_first), len(newest_first)
-    earlier: list[int] = []
-    while step > 1:
-        # Halves, then quarters and so on, so that any beginning of the list is spread over all.
-        earlier += range(step // 2, count, step)
-        step //= 2
-    turns = zip_longest(range(count), earlier)
-    order = dict.fromkeys(at for turn in turns for at in turn if at is not None)
-    return [newest_first[at] for at in order]
-
-
-def _worth(one: MinableSession) -> list[tuple[str, float]]:
-    """What each tool of a session adds; a tool that failed and then worked is worth more."""
-    worth = []
-    for tool, ok, failed in one.tools:
-        if ok and is_minable(tool):
-            worth.append((tool, 1.0))
-            if failed:
-                worth.append((f"repaired {tool}", 2.0))
-    return worth
-
-
-def _session_filter(options: MiningOptions) -> dict[str, str | None]:
-    """Which sessions are considered, as parameters of a query."""
-    return {name: getattr(options, name) for name in ("agent", "source", "task_type", "project")}
+def _parameters(options: MiningOptions, now: float) -> dict[str, Any]:
+    """Which sessions are wanted, as parameters of a query."""
+    names = ("agent", "source", "task_type", "project", "min_messages", "max_error_rate", "changed_since")
+    given = {name: getattr(options, name) for name in names}
+    return {**given, "changed_error_rate": _CHANGED_ERROR_RATE, "latest": now - options.quiet_seconds}
 
 
 def sessions_scanned(store: Store, options: MiningOptions) -> int:
     """How many sessions were considered."""
-    row = store.row("mining.scanned", _session_filter(options))
+    row = store.row("mining.scanned", _parameters(options, 0.0))
     return 0 if row is None else int(row["sessions"])
 
 
 def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
-    """All sessions of a store that could be mined, without their tools."""
-    rows = store.rows(
-        "mining.sessions",
-        {
-            **_session_filter(options),
-            "min_messages": options.min_messages,
-            "max_error_rate": options.max_error_rate,
-            "changed_since": options.changed_since,
-            "changed_error_rate": options.changed_error_rate,
-            "latest": now - options.quiet_seconds,
-            "allow_unsuccessful": int(options.allow_unsuccessful),
-        },
-    )
-    found = []
-    for row in rows:
-        key = f"{row['agent']}:{row['native_id']}"
-        source = source_of(row["agent"], row["path"])
-        found.append(MinableSession(key, row["root"], source, (), row["ended"], row["id"], row["written"]))
-    return found
+    """All sessions of a store that could be mined, the newest first."""
+    return [
+        MinableSession(
+            row["id"],
+            f"{row['agent']}:{row['native_id']}",
+            row["root"],
+            row["written"],
+            row["ended"],
+            row["project"],
+        )
+        for row in store.rows("mining.sessions", _parameters(options, now))
+    ]
 
 
 def choose(store: Store, found: Sequence[MinableSession], limit: int) -> list[MinableSession]:
-    """The most useful of these sessions; tools are looked up only for those that are compared."""
-    if len(found) > limit:
-        found = _spread(sorted(found, key=_newest), limit)
-    return select([msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found], limit)
-
-
-def _tools(store: Store, row: int) -> tuple[tuple[str, int, int], ...]:
-    return tuple(
-        (tool["tool"], tool["ok"], tool["failed"]) for tool in store.rows("mining.tools_of", {"session_id": row})
-    )
-
-
-def source_of(agent: str, path: str | None) -> str:
-    """The folder of histories that a file belongs to; folders named by date count as one."""
-    if not path:
-        return agent
-    folder = PurePosixPath(path.replace("\\", "/")).parent
-    while folder.name.isdigit():
-        folder = folder.parent
-    return f"{agent}:{folder}"
+    """The newest sessions that know a tool of which few are taken yet, then the newest others."""
+    if len(found) <= limit:
+        return list(found)
+    taken: Counter[str] = Counter()
+    chosen, rest = list[MinableSession](), list[MinableSession]()
+    for one in found[: max(limit, _COMPARED)]:
+        rows = store.rows("mining.tools_of", {"session_id": one.row})
+        tools = [row["tool"] for row in rows if row["ok"] and is_minable(row["tool"])]
+        if len(chosen) < limit and any(taken[tool] < _ENOUGH_OF_A_TOOL for tool in tools):
+            chosen.append(one)
+            taken.update(tools)
+        else:
+            rest.append(one)
+    return [*chosen, *rest[: limit - len(chosen)]]
 
 
 @lru_cache(maxsize=1024)
 def is_minable(tool: str) -> bool:
-    """Whether calls of a tool show skill: plans, thoughts and questions to the user do not."""
-    return not is_trivial(tool) and tool_of(tool).kind != "meta"
+    """Whether calls of a tool can show how it is called: those of named tools and shells, not what is read or written.
+
+    A search, a page, an edit or a script is one day's content, and every agent knows how to make it.
+    """
+    known = tool_of(tool)
+    return not is_trivial(tool) and (known.form == "shell" or (known.form == "api" and known.kind == "general"))
 
 
 class WorkedCalls:
     """The calls of one session that worked, and the targets of all, each computed when it is first needed."""
 
-    def __init__(self, track: Track, options: MiningOptions) -> None:
+    def __init__(self, track: Track) -> None:
         self.track = track
-        self._options = options
         self.targets = CallTargets(track.calls)
         self.positions = tuple(at for at in range(len(track.calls)) if self._has_worked(at))
 
@@ -292,70 +163,22 @@ class WorkedCalls:
         call = self.track.calls[at]
         if call.counts_as != "ok" or call.is_corrected or call.is_foreign or not is_minable(call.tool):
             return False
-        return bool(call.result is not None) and not _found_nothing(call) and not self.is_redone(at)
+        is_shell = tool_of(call.tool).form == "shell"
+        if call.result is None or (call.command is None and (is_shell or _NOTHING.compiled.match(call.result[:60]))):
+            return False
+        return not self._is_redone(at)
 
-    def is_redone(self, at: int) -> bool:
+    def _is_redone(self, at: int) -> bool:
         """Whether the agent soon repeated the call in another form, although nothing had failed in between."""
         call = self.track.calls[at]
-        if tool_of(call.tool).form == "file_read":
-            return False  # Reading on is not reading again.
-        for later, other in enumerate(self.track.calls[at + 1 : at + 1 + self._options.redone_within], at + 1):
-            if other.counts_as == "failed":
+        for later, other in enumerate(self.track.calls[at + 1 : at + 1 + _REDONE_WITHIN], at + 1):
+            if other.counts_as == "failed" or call.command is not None:
                 return False
             if other.tool != call.tool or other.counts_as != "ok" or other.message <= call.message:
                 continue
-            if other.raw_arguments != call.raw_arguments and _redoes(self.targets[at], self.targets[later]):
+            if other.raw_arguments != call.raw_arguments and is_retry(self.targets[at], self.targets[later]):
                 return True
         return False
-
-
-def _found_nothing(call: JudgedCall) -> bool:
-    """Whether a call that did not fail found nothing, is still running, or printed an error that a pipe let through."""
-    speaks = tool_of(call.tool).form
-    if speaks in ("search", "web", "api", "python", "file_read"):
-        return bool(_NOTHING.compiled.match((call.result or "")[:60]))
-    return call.reason.startswith(_NOTHING_MATCHED) or _complains((call.result or "")[:1000])
-
-
-def _complains(said: str) -> bool:
-    low = said.lower()
-    # Case folding maps some letters outside ASCII to these.
-    return (not low.isascii() or any(word in low for word in _COMPLAINT)) and bool(_COMPLAINS.compiled.search(said))
-
-
-def _redoes(first: CallTarget, later: CallTarget) -> bool:
-    """Whether a second call replaces the first; running a check again does not."""
-    if first.runs:
-        return _amends(first, later)
-    if first.form == "file_write":
-        return first.path == later.path and _edits_again(first, later)
-    return _refines(first.text, later.text) if first.form == "search" else is_retry(first, later)
-
-
-def _refines(first: str, later: str) -> bool:
-    """Whether a search is repeated with more or fewer of the same words."""
-    short, long = sorted((first.casefold(), later.casefold()), key=len)
-    return len(short) > 3 and short in long
-
-
-def _edits_again(first: CallTarget, later: CallTarget) -> bool:
-    """Whether an edit rewrites the whole file, or replaces what the first one replaced or wrote."""
-    if first.writes_whole_file or later.writes_whole_file:
-        return first.writes_whole_file and later.writes_whole_file
-    replaced = argument(later.arguments, "old")
-    return bool(replaced) and replaced in (argument(first.arguments, "old"), argument(first.arguments, "new"))
-
-
-def _amends(first: CallTarget, later: CallTarget) -> bool:
-    """The same program on the same things with other options, or a commit that replaces the last one."""
-    for run in later.runs:
-        if run.label == "git commit" and "--amend" in run.options:
-            return any(other.label == "git commit" for other in first.runs)
-    return (
-        [(run.label, run.operands) for run in first.runs] == [(run.label, run.operands) for run in later.runs]
-        and [run.options for run in first.runs] != [run.options for run in later.runs]
-        and not any(run.is_check or run.is_inline for run in first.runs)
-    )
 
 
 def is_whole(call: JudgedCall) -> bool:

@@ -9,9 +9,8 @@ import msgspec
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.example.block import Block, Form
-from seasoned.example.choose.choice import BlockLimits, choose
+from seasoned.example.choose.choice import BlockLimits, SessionNeeds, choose
 from seasoned.example.choose.offered import offered
-from seasoned.example.choose.ranking import SessionNeeds, ranking_of, words_of
 from seasoned.example.example import Template
 from seasoned.example.library.storage import Library
 from seasoned.example.provision import BUDGET
@@ -137,12 +136,11 @@ def _block(arm: Arm, task: Task, material: Material) -> Block | None:
         library = Library((template,))
     schemas = {tool.name: tool.schema() for tool in task.world().tools.values()}
     choice = choose(
-        ranking_of(library),
-        SessionNeeds(words=tuple(words_of(task.prompt)), tools=offered(schemas)),
+        library,
+        SessionNeeds(task.prompt, offered(schemas)),
         render=lambda block: render(block, "pydantic-ai", arm.form),
         template=template,
         limits=BlockLimits(budget=BUDGET, is_small=True, most=K),
-        seed="",
     )
     return None if choice.block is None else _in_fixed_order(choice.block)
 

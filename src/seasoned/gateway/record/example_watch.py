@@ -1,8 +1,8 @@
 """Suspends or retires shown examples that do harm, while the gateway runs.
 
-There are two sources of evidence. The harm guard looks for calls that follow an example and fail; a few conversations
-are enough. A running experiment compares sessions with and without an example; that takes many. Both store a state
-with a reason, and a person can undo it.
+There are two sources of evidence. Calls that are written like an example and fail contradict it; two conversations are
+enough. A running experiment compares sessions with and without an example; that takes many. Both store a state with a
+reason, and a person can undo it.
 """
 
 from __future__ import annotations
@@ -16,41 +16,29 @@ from importlib.util import find_spec
 import msgspec
 
 from seasoned.errors import NotFound
-from seasoned.example.example import Example
-from seasoned.example.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
 from seasoned.example.library.storage import Library, State, cached_library, set_state
+from seasoned.example.library.upkeep import settle
 from seasoned.experiment.live.assignment import load_split
 from seasoned.experiment.live.live_report import hurting
 from seasoned.experiment.live.live_session import LiveSession
-from seasoned.outcome.track import JudgedCall, Track, tracks
 from seasoned.store import Database, Store
 
-# The newest lineages of one example. An older change would have been noticed long ago.
-_MOST_LINEAGES = 40
 _MOST_AT_ONCE = 100
-_FIRST_BLOCKS = 2000
 _LOOK_SECONDS = 1.0
-# A usual rate changes slowly, and computing it reads many sessions.
-_RATE_SECONDS = 300.0
 _EFFECT_SECONDS = 60.0
 # The part of its time that the recorder may spend on effects of examples.
 _EFFECT_SHARE = 0.005
 _MOST_SETTLED = 50_000
-_PAUSE_SECONDS = 0.001
-_strings = msgspec.json.Decoder(tuple[str, ...]).decode
 _log = logging.getLogger("seasoned.gateway")
 
 
 class ExampleWatch:
-    """Holds the newest evidence about each example. Used by the recorder's thread only."""
+    """Looks at what calls came to, and at the running experiment. Used by the recorder's thread only."""
 
     def __init__(self, experiment: str | None = None, *, stopwatch: Callable[[], float] = time.monotonic) -> None:
         self._experiment = experiment
         self._stopwatch = stopwatch
         self._grown: OrderedDict[str, None] = OrderedDict()
-        self._evidence: dict[str, OrderedDict[str, WatchedSession]] = {}
-        self._is_loaded = False
-        self._rates: dict[str, tuple[float, float | None]] = {}
         self._effects = _ExampleEffects(experiment)
         self._next_look = self._next_effects = float("-inf")
 
@@ -73,7 +61,7 @@ class ExampleWatch:
             self._grown.clear()
             self._next_effects = now + _EFFECT_SECONDS
             return []
-        sentences = self._guard(store, library, now)
+        sentences = self._settle(store, library, now)
         if self._grown:
             self._next_look = now
         if self._are_effects_due(now):
@@ -83,104 +71,17 @@ class ExampleWatch:
             self._next_effects = now + max(_EFFECT_SECONDS, (self._stopwatch() - begun) / _EFFECT_SHARE)
         return sentences
 
-    def _guard(self, store: Store, library: Library, now: float) -> list[str]:
-        watched = _WatchedExamples(library)
-        if not self._is_loaded:
-            self._load(store, watched)
-            self._is_loaded = True
-        changed: set[str] = set()
+    def _settle(self, store: Store, library: Library, now: float) -> list[str]:
+        tools: set[str] = set()
         for session in list(self._grown)[:_MOST_AT_ONCE]:
             agent, _, native_id = session.partition(":")
             row = store.row("session.find_ref", {"agent": agent, "native_id": native_id})
             if row is not None:
-                changed |= self._read(store, row["id"], watched)
+                tools |= {one["tool"] for one in store.rows("mining.tools_of", {"session_id": row["id"]})}
             del self._grown[session]
-            # Let the event loop run in between.
-            time.sleep(_PAUSE_SECONDS)
-        if not changed:
-            return []
-        restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
-        found = [watched.by_id[key] for key in sorted(changed)]
-        usual = {tool: rate for tool in {one.tool for one in found} if (rate := self._usual(store, tool, now))}
-        sentences = []
-        for one in found:
-            seen = self._evidence[one.id].values()
-            for ruling in guard(seen, [one], suspended=watched.suspended, since=restored, usual=usual):
-                if ruling.decision != "keep":
-                    sentences.append(_decide(store, ruling, now))
-        return sentences
-
-    def _load(self, store: Store, watched: _WatchedExamples) -> None:
-        """Load the evidence from before this gateway started."""
-        wanted: dict[int, None] = {}
-        counts: dict[str, int] = {}
-        for block in store.rows("guard.recent_blocks", {"limit": _FIRST_BLOCKS}):
-            ids = [key for key in _strings(block["example_ids"]) if key in watched.by_id]
-            if any(counts.get(key, 0) < _MOST_LINEAGES for key in ids):
-                wanted[block["id"]] = None
-                for key in ids:
-                    counts[key] = counts.get(key, 0) + 1
-        for key, since in watched.suspended.items():
-            parameters = {"tool": watched.by_id[key].tool, "after": since}
-            for row in store.rows("guard.later", parameters)[-_MOST_LINEAGES:]:
-                wanted[row["id"]] = None
-        for session_id in sorted(wanted):
-            self._read(store, session_id, watched)
-
-    def _read(self, store: Store, session_id: int, watched: _WatchedExamples) -> set[str]:
-        """Add what a session did to the evidence; returns the examples it concerns."""
-        rows = store.rows("guard.shown_to", {"session_id": session_id})
-        if not rows and not watched.suspended:
-            return set()
-        if any(row["example_ids"] is None for row in rows):
-            # A session that was shown unknown examples is evidence neither for nor against any.
-            return set()
-        shown = tuple(sorted({key for row in rows for key in _strings(row["example_ids"])}))
-        changed = set()
-        for track in tracks(store, sessions=[session_id]):
-            if track.relation == "review":
-                continue
-            for tool in {call.tool for call in track.counted()} & watched.by_tool.keys():
-                one = WatchedSession(_slim(track, tool), shown)
-                for key in watched.by_tool[tool]:
-                    if (key in shown) != (key in watched.suspended):
-                        self._keep(key, one)
-                        changed.add(key)
-        return changed
-
-    def _keep(self, key: str, one: WatchedSession) -> None:
-        kept = self._evidence.setdefault(key, OrderedDict())
-        kept[str(one.track.ref)] = one
-        kept.move_to_end(str(one.track.ref))
-        if len(kept) > _MOST_LINEAGES:
-            kept.popitem(last=False)
-
-    def _usual(self, store: Store, tool: str, now: float) -> float | None:
-        """How often calls of a tool fail in the newest sessions that were shown nothing; None if there are none."""
-        at, known = self._rates.get(tool, (float("-inf"), None))
-        if now - at < _RATE_SECONDS:
-            return known
-        row = store.row("guard.cold_rate", {"tool": tool})
-        ok, failed = (0, 0) if row is None else (row["ok"] or 0, row["failed"] or 0)
-        found = drawn_rate(failed, ok + failed) if ok + failed else None
-        self._rates[tool] = (now, found)
-        return found
-
-
-class _WatchedExamples:
-    """The examples of a library that are watched: by id, by tool, and since when some are suspended."""
-
-    def __init__(self, library: Library) -> None:
-        self.by_id: dict[str, Example] = {}
-        for template in library.templates:
-            for example in template.examples:
-                if library.state_of(example.id) != "retired":
-                    self.by_id[example.id] = example
-        self.by_tool: dict[str, list[str]] = {}
-        for key, example in self.by_id.items():
-            self.by_tool.setdefault(example.tool, []).append(key)
-        states = library.states
-        self.suspended = {key: states[key].changed_at for key in self.by_id if key in states}
+        return [
+            _sentence(one.example_id, one.state, one.reason) for one in settle(store, library, now=now, tools=tools)
+        ]
 
 
 class _ExampleEffects:
@@ -216,23 +117,7 @@ class _ExampleEffects:
         return sentences
 
 
-def _decide(store: Store, ruling: GuardRuling, now: float) -> str:
-    state: State = "suspended" if ruling.decision == "suspend" else "active"
-    set_state(store, ruling.example_id, state, ruling.reason, ruling.evidence, now=now)
-    return _sentence(ruling.example_id, state, ruling.reason)
-
-
 def _sentence(example_id: str, state: State, reason: str) -> str:
     if state == "active":
         return f"example {example_id} may be shown again: {reason}"
     return f"example {example_id} is {state}: {reason} Undo: `seasoned template retire {example_id} --undo`."
-
-
-def _slim(track: Track, tool: str) -> Track:
-    """Only what the guard needs: the calls of one tool, without their results."""
-    calls = tuple(_bare(call) for call in track.counted() if call.tool == tool)
-    return Track(ref=track.ref, messages=0, calls=calls, root=track.root, started=track.started)
-
-
-def _bare(call: JudgedCall) -> JudgedCall:
-    return msgspec.structs.replace(call, result=None, reason="", intent=None)

@@ -18,7 +18,7 @@ WHERE session.messages >= :min_messages
       THEN :changed_error_rate ELSE :max_error_rate END
   AND (session.ended IS NULL OR session.ended <= :latest
       OR EXISTS (SELECT 1 FROM finished_session WHERE finished_session.id = session.id))
-  AND (:allow_unsuccessful = 1 OR session.succeeded IS NULL OR session.succeeded <> 0)
+  AND (session.succeeded IS NULL OR session.succeeded <> 0)
   AND (session.end_reason IS NULL OR session.end_reason NOT LIKE '%error%')
   AND (session.relation IS NULL OR session.relation <> 'review')
   AND 'ok' = (
@@ -37,9 +37,10 @@ WHERE (:agent IS NULL OR agent = :agent) AND (:task_type IS NULL OR task_type = 
   AND (:project IS NULL OR project = :project);
 
 -- name: refused
--- Why nothing was learned from each session: the first reason, in the order of `refusal` in template/mine/selection.py.
+-- Why nothing was learned from each session: the first reason.
 SELECT session.id, CASE
     WHEN session.agent <> :agent THEN 'agent'
+    WHEN :source IS NOT NULL AND COALESCE(session.platform, '') <> :source AND session.agent <> :source THEN 'source'
     WHEN session.task_type IS NULL AND :task_type IS NOT NULL OR session.task_type <> :task_type THEN 'task'
     WHEN session.project IS NULL AND :project IS NOT NULL OR session.project <> :project THEN 'project'
     WHEN session.messages < :min_messages THEN 'short'
@@ -47,7 +48,7 @@ SELECT session.id, CASE
     WHEN session.ok = 0 THEN 'nothing'
     WHEN session.failed > (session.ok + session.failed) * :max_error_rate THEN 'errors'
     WHEN session.ended > :latest AND session.id NOT IN (SELECT id FROM finished_session) THEN 'open'
-    WHEN session.succeeded = 0 AND :allow_unsuccessful = 0 THEN 'unsuccessful'
+    WHEN session.succeeded = 0 THEN 'unsuccessful'
     WHEN session.end_reason LIKE '%error%' OR 'failed' = (
         SELECT call.counts_as FROM call
         WHERE call.session_id = session.id AND call.copy_of IS NULL AND call.counts_as IN ('ok', 'failed')

@@ -109,12 +109,12 @@ UPDATE template_name SET uses = uses + :uses WHERE key = :key;
 -- name: shown
 SELECT example_id, shown FROM example_usage;
 
--- name: effects
-SELECT example_id, worked, failed FROM example_usage WHERE worked + failed > 0;
+-- name: proven
+SELECT example_id FROM example_usage WHERE is_proven = 1;
 
--- name: set_effect
-INSERT INTO example_usage (example_id, shown, worked, failed) VALUES (:example_id, 0, :worked, :failed)
-ON CONFLICT (example_id) DO UPDATE SET worked = excluded.worked, failed = excluded.failed;
+-- name: prove
+INSERT INTO example_usage (example_id, shown, is_proven) VALUES (?, 0, 1)
+ON CONFLICT (example_id) DO UPDATE SET is_proven = 1;
 
 -- name: count_shown
 INSERT INTO example_usage (example_id, shown) VALUES (?, 1)

@@ -104,8 +104,7 @@ CREATE INDEX example_source_of ON example_source (example_id);
 CREATE TABLE example_usage (
     example_id TEXT PRIMARY KEY,
     shown INTEGER NOT NULL,
-    worked INTEGER NOT NULL DEFAULT 0,
-    failed INTEGER NOT NULL DEFAULT 0
+    is_proven INTEGER NOT NULL DEFAULT 0 -- an imported one, once a call written like it worked here
 );
 CREATE TABLE example_state (
     id INTEGER PRIMARY KEY,
