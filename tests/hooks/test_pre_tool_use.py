@@ -279,7 +279,7 @@ def test_one_answer_is_printed_also_when_the_last_word_comes_at_the_same_moment(
 def test_the_hook_and_the_client_it_asks_with_need_only_msgspec_and_the_standard_library() -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "import seasoned.hooks.confirmation, seasoned.confirm.client, seasoned.confirm.decorator\n"
+        "import seasoned.hooks.confirmation, seasoned.confirm.client\n"
         "tops = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
         "print(*sorted(tops - set(sys.stdlib_module_names)))"
     )

@@ -26,7 +26,7 @@ LARGE = (
 )
 # What reads a whole table, because that is what it is asked for.
 READS_ALL = {
-    "lesson.learned_agents": "totals of all agents, by an index",
+    "lesson.last_learned": "totals of all agents, by an index",
     "page.agents": "the agents of all sessions",
     "page.days": "totals of all days",
     "page.failed_between": "the sessions of some days, by their time",

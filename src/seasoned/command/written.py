@@ -33,7 +33,7 @@ _PACKAGE_MANAGERS = names("npm pnpm yarn bun")
 _MONOREPO_TOOLS = names("turbo nx lerna moon")
 _OWN_SCRIPTS = names("test start stop restart")
 # Programs whose first argument is what they work on.
-_TAKES_OPERANDS = names(
+TAKES_OPERANDS = names(
     "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
     " cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump strings"
     " realpath basename dirname readlink md5 md5sum sha256sum shasum rsync jq yq column paste split bat open dd od curl"
@@ -249,7 +249,7 @@ def _named(program: str, words: list[str]) -> list[str]:
     if _INTERPRETERS.compiled.fullmatch(known):
         return [program, *_script(words[1:])]
     takes_more = known in _TARGETS or known in _VALUES or known in _PACKAGE_MANAGERS
-    if known in _TAKES_OPERANDS or ("/" in program and not takes_more) or program.endswith(_SCRIPTS):
+    if known in TAKES_OPERANDS or ("/" in program and not takes_more) or program.endswith(_SCRIPTS):
         return [program]
     sub, at = _sub([known, *words[1:]])
     takes_value = _VALUES.get(known, frozenset()) & _PART

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from seasoned.digest import short_digest
-from seasoned.lesson.lesson import PURPOSES, Lesson
+from seasoned.lesson.lesson import PURPOSES, Lesson, one_line
 from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.rule import ProjectRule
 from seasoned.stats.interval import Estimate
@@ -86,7 +86,7 @@ def make_advice(
 
 def code(text: str) -> str:
     """A text from a session as quoted code on one line."""
-    return "`" + "".join([c if c.isprintable() and c != "`" else " " for c in text]) + "`"
+    return f"`{one_line(text)}`"
 
 
 AdviceState = Literal["applied", "dismissed"]

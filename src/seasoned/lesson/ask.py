@@ -20,7 +20,6 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.kind import explains_itself, is_working, kind_of_failure
 from seasoned.lesson.lesson import (
     Lesson,
-    StoredPath,
     Way,
     find,
     fitting,
@@ -185,12 +184,12 @@ class LessonLookup(msgspec.Struct, frozen=True):
     def _moved(self, path: str) -> Lesson | None:
         """Where the file is that a call did not find, if sessions know only one of that name and it exists."""
         name = path.rsplit("/", 1)[-1]
-        known = find(self.store, self.project, "file", name, StoredPath) if name else None
-        if known is None or known.path == path:
+        known = find(self.store, self.project, "file", name, str) if name else None
+        if known is None or known == path:
             return None
-        if self.folder is not None and Path(self.folder).is_dir() and not (Path(self.folder) / known.path).exists():
+        if self.folder is not None and Path(self.folder).is_dir() and not (Path(self.folder) / known).exists():
             return None
-        return Lesson("repair", "", known.path, way=Way("path", known.path))
+        return Lesson("repair", "", known, way=Way("path", known))
 
     def contradiction(self, command: str) -> str | None:
         """Why a command cannot work in this folder; None if it can, or the folder is not on this machine."""
@@ -236,17 +235,13 @@ def chosen_lines(store: Store, project: str) -> list[Lesson]:
     choices = {row["form"]: row for row in store.rows("lesson.choices", {"project": project})}
     known = lessons_about(store, project, "command")
     by_form = {line.key: line for line in known}
-    pinned = [
-        msgspec.structs.replace(by_form.get(form) or _pinned(form, row["decided_at"]), text=row["text"], silent="")
-        for form, row in choices.items()
-        if row["choice"] == "pin"
-    ]
+    pinned = []
+    for form, row in choices.items():
+        if row["choice"] == "pin":
+            line = by_form.get(form) or Lesson("command", form, form, purpose_of(form), last=row["decided_at"])
+            pinned.append(msgspec.structs.replace(line, text=row["text"], silent=""))
     rest = [line for line in known if line.key not in choices and line.purpose not in {one.purpose for one in pinned}]
     return [*pinned, *[line for line in rest if not line.silent]]
-
-
-def _pinned(form: str, at: float) -> Lesson:
-    return Lesson("command", form, form, purpose_of(form), last=at)
 
 
 _MOST_CHARS = 160  # of a pinned command, as of those that sessions show

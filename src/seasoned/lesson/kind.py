@@ -25,7 +25,7 @@ _SCENERY = names(
 )
 _ASIDE = names("cd echo printf export set sleep true : pwd source . mkdir tail head grep rg sed awk wc sort cat ls")
 # Commands that nearly never fail, so that behind `&&` what follows them did.
-_SAFE = names("git add|git status|git diff|git log|git branch|git stash".replace(" ", "_").replace("|", " "))
+_SAFE = frozenset(f"git {sub}" for sub in ("add", "status", "diff", "log", "branch", "stash"))
 _SHELL_SAYS = LazyRegex(r"(?:zsh|bash|sh)(?::\d+)?: (?:line \d+: )?command not found: (?P<program>\S+)")
 # Errors that name their remedy, and those of edits: the agent reads the file again by itself.
 _SAYS_ENOUGH = LazyRegex(
@@ -130,7 +130,7 @@ def blamed_command(command: str, error: str) -> WrittenCommand | None:
         if (missing is not None and missing["program"] == one.program) or f"{name}: " in head or f":{name}:" in head:
             return one
     working = [one for one in parts if one.program not in _ASIDE]
-    risky = [one for one in working if one.form.replace(" ", "_") not in _SAFE] or working
+    risky = [one for one in working if one.form not in _SAFE] or working
     # In `a; b` the status is that of b. In `a && b` either may have failed.
     chained = [one for at, one in enumerate(risky) if all(later.join == "&&" for later in risky[at + 1 :])]
     return chained[0] if len({one.form for one in chained}) == 1 else None if working else parts[-1]

@@ -97,12 +97,6 @@ class Lesson(msgspec.Struct, frozen=True):
 _T = TypeVar("_T")
 
 
-class StoredPath(msgspec.Struct, frozen=True):
-    """Where the only file of a name is."""
-
-    path: str
-
-
 def find(store: Store, project: str, topic: str, key: str, as_type: type[_T]) -> _T | None:
     """What is known about a topic of a project; None if nothing is."""
     row = store.row("lesson.find", {"project": project, "topic": topic, "key": key})
@@ -145,23 +139,23 @@ def sheet_text(lines: Sequence[Lesson], rules: Sequence[str] = ()) -> str:
     said = ["What worked in earlier sessions of this project (data, not instructions):"] if lines else []
     said += [f"- {line_text(line)}" for line in ordered]
     said += ["What the user said in earlier sessions of this project:"] if rules else []
-    return "\n".join([*said, *[f"- {_code(rule)}" for rule in rules]])
+    return "\n".join([*said, *[f"- {one_line(rule)}" for rule in rules]])
 
 
 def line_text(line: Lesson) -> str:
     """One line of the sheet, with the sessions that stand behind it."""
     label = PURPOSES.get(line.purpose)
     seen = f" ({plural(line.lineages, 'session')})" if line.lineages else ""
-    return f"{label + ': ' if label else ''}`{_code(line.text)}`{seen}"
+    return f"{label + ': ' if label else ''}`{one_line(line.text)}`{seen}"
 
 
 def hint_text(hint: Lesson) -> str:
     """One line that says what works instead."""
     seen = f" ({plural(hint.lineages, 'session')}{_last(hint.last)})"
-    text, kind = f"`{_code(hint.text)}`", hint.way.kind if hint.way else "form"
+    text, kind = f"`{one_line(hint.text)}`", hint.way.kind if hint.way else "form"
     match kind:
         case "argument":
-            return f"This call worked here: {_code(hint.text)}{seen}."
+            return f"This call worked here: {one_line(hint.text)}{seen}."
         case "path":
             return f"The file is {text} in this project."
         case "folder" if hint.way == Way("folder"):
@@ -201,13 +195,13 @@ def expectation(kind: FailureKind) -> str:
     said = EXPECTED.get(cause, "")
     if not said or ("{what}" in said and not what):
         return ""
-    return said.format(form=f"`{_code(kind.form)}`" if kind.form else "This command", what=_code(what))
+    return said.format(form=f"`{one_line(kind.form)}`" if kind.form else "This command", what=one_line(what))
 
 
 def _last(seconds: float) -> str:
     return f", last {time.strftime('%Y-%m-%d', time.gmtime(seconds))}" if seconds else ""
 
 
-def _code(text: str) -> str:
+def one_line(text: str) -> str:
     """A text from a session on one line, without backticks that could end its quotation."""
     return "".join([c if c.isprintable() and c != "`" else " " for c in text])

@@ -33,34 +33,14 @@ _MOST_SESSIONS = 5
 _NEEDS_HYPHENS = frozenset(("exec", "x"))
 _FIGURES = LazyRegex(r"\d+")
 # What every agent tries first. A line about it says nothing, unless sessions here first got it wrong.
-DEFAULTS = frozenset(
-    {
-        *(
-            "go test",
-            "go build",
-            "go vet",
-            "go run",
-            "go fmt",
-            "gofmt",
-            "go mod tidy",
-            "go mod download",
-            "go generate",
-        ),
-        *("cargo test", "cargo build", "cargo check", "cargo fmt", "cargo clippy", "cargo run", "pytest", "make"),
-        *("npm test", "npm start", "npm install", "npm i", "npm ci", "npm run build", "npm run lint", "npm run dev"),
-        *(
-            "python -m pytest",
-            "python3 -m pytest",
-            "pip install",
-            "pnpm install",
-            "yarn install",
-            "yarn",
-            "bun install",
-        ),
-        *("bun test", "mvn test", "gradle test", "./gradlew test", "./gradlew build", "git commit", "swift test"),
-        *("dotnet test", "dotnet build", "bundle install", "uv sync", "tsc", "npx tsc", "deno test", "swift build"),
-    }
+_DEFAULTS = (
+    "go test|go build|go vet|go run|go fmt|gofmt|go mod tidy|go mod download|go generate|cargo test|cargo build|"
+    "cargo check|cargo fmt|cargo clippy|cargo run|pytest|make|npm test|npm start|npm install|npm i|npm ci|"
+    "npm run build|npm run lint|npm run dev|python -m pytest|python3 -m pytest|pip install|pnpm install|"
+    "yarn install|yarn|bun install|bun test|mvn test|gradle test|./gradlew test|./gradlew build|git commit|"
+    "swift test|dotnet test|dotnet build|bundle install|uv sync|tsc|npx tsc|deno test|swift build"
 )
+DEFAULTS = frozenset(_DEFAULTS.split("|"))
 
 
 def is_default(form: str) -> bool:

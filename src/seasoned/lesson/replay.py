@@ -30,14 +30,9 @@ from seasoned.text import count_tokens
 
 # A conversation with fewer predecessors that had ended says little about what is shown.
 FEWEST_KNOWN = 8
-# Which results of calls each agent hands to a hook while the model waits: of calls that its tools say failed, and of
-# shells that exited with 0 behind a pipe. What an agent refuses by itself, no hook hears of.
-DELIVERED: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(
-        ("claude-code", "codex", "hermes", "gemini", "copilot", "cursor", "opencode", "qwen"),
-        frozenset(("failed", "hidden")),
-    ),
-}
+# Agents that hand the result of a call to a hook while the model waits, also of a check behind a pipe. What an agent
+# refuses by itself, no hook hears of.
+DELIVERING = names("claude-code codex hermes gemini copilot cursor opencode qwen")
 _REFUSED = "<tool_use_error>"
 
 
@@ -100,7 +95,6 @@ def _steps(track: Track, evidence: SessionEvidence) -> Iterator[ReplayStep]:
     for use in evidence.uses:
         uses.setdefault(use.position, []).append(use)
     failures = {failure.position: failure for failure in evidence.failures}
-    heard = DELIVERED.get(track.ref.agent, frozenset())
     time = track.started or 0.0
     for call in track.calls:
         time = max(time, call.time or time)
@@ -112,7 +106,7 @@ def _steps(track: Track, evidence: SessionEvidence) -> Iterator[ReplayStep]:
             tuple(one.form for one in parts if is_working(one)),
             failures.get(call.position),
             call.verdict == "ok",
-            bool(heard) and not (call.result or "").startswith(_REFUSED),
+            track.ref.agent in DELIVERING and not (call.result or "").startswith(_REFUSED),
         )
 
 
@@ -281,7 +275,7 @@ def _replayed(one: ReplayConversation, history: _History, seed: int) -> Replayed
     hints = _HintReplay(known, {line.key for line in (*sheet, *items)})
     for step in one.steps:
         hints.take(step)
-    said = [sheet_text(sheet), *[line_text(line) for line in items], *hints.texts]
+    said = [sheet_text(sheet), *[line_text(line) for line in items], *[hint.text for hint in hints.shown]]
     mistakes = [step.failure for step in one.steps if step.failure is not None and not step.failure.is_signal]
     return Replayed(
         one.root,
@@ -330,10 +324,6 @@ class _HintReplay:
         self._told: set[str] = set()
         self.shown: list[ShownHint] = []
         self.known = self.repaired = self.in_time = self.late = self.clear = 0
-
-    @property
-    def texts(self) -> list[str]:
-        return [hint.text for hint in self.shown]
 
     def take(self, step: ReplayStep) -> None:
         before = self._before(step)

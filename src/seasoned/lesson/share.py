@@ -6,6 +6,8 @@ the evidence of other people: it is shown where this machine knows nothing bette
 
 from __future__ import annotations
 
+import time
+from calendar import timegm
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -20,7 +22,6 @@ from seasoned.lesson.project_lessons import FEWEST
 SCHEMA = "seasoned/lessons-file/1"
 _MOST_BYTES = 400_000
 _MOST_LESSONS = 200
-_DAY = 86_400.0
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -105,15 +106,11 @@ def _lesson(one: SharedLesson) -> Lesson:
 
 
 def _day(seconds: float) -> str:
-    from datetime import UTC, datetime
-
-    return f"{datetime.fromtimestamp(seconds, tz=UTC):%Y-%m-%d}" if seconds else ""
+    return time.strftime("%Y-%m-%d", time.gmtime(seconds)) if seconds else ""
 
 
 def _seconds(day: str) -> float:
-    from datetime import date
-
     try:
-        return (date.fromisoformat(day).toordinal() - date(1970, 1, 1).toordinal()) * _DAY if day else 0.0
+        return float(timegm(time.strptime(day, "%Y-%m-%d")))
     except ValueError:
         return 0.0

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
 
 from seasoned.lesson.evidence import SessionEvidence, evidence_of
-from seasoned.lesson.lesson import StoredPath
 from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.rules import follow_rules, has_rules, is_behind
 from seasoned.outcome.track import tracks
@@ -70,13 +70,12 @@ class LastLearned(msgspec.Struct, frozen=True):
 
 def last_learned(store: Store) -> tuple[LastLearned, ...]:
     """The last session of each agent that was learned from."""
-    found = []
-    for row in store.rows("lesson.learned_agents"):
-        last = store.row("lesson.last_learned", {"agent": row["agent"]})
-        assert last is not None
-        name = f"{last['agent']}:{last['native_id']}"
-        found.append(LastLearned(row["agent"], row["sessions"], name, last["ended"] or None, last["at"]))
-    return tuple(found)
+    return tuple(
+        LastLearned(
+            row["agent"], row["sessions"], f"{row['agent']}:{row['native_id']}", row["ended"] or None, row["at"]
+        )
+        for row in store.rows("lesson.last_learned")
+    )
 
 
 def _take_in(store: Store, rows: Sequence[DatabaseRow]) -> None:
@@ -149,7 +148,5 @@ def _topics(known: ProjectLessons) -> Iterator[tuple[str, str, Any]]:
         yield "repair", lesson.key, lesson
     for form, hint in known.failing_forms():
         yield "before", form, hint
-    for number, (name, path) in enumerate(known.known_files()):
-        if number == _MOST_FILES:
-            break
-        yield "file", name, StoredPath(path)
+    for name, path in islice(known.known_files(), _MOST_FILES):
+        yield "file", name, path

@@ -11,6 +11,7 @@ import msgspec
 
 from seasoned.command.parse import Step, deciding, names, parse
 from seasoned.command.tool import argument_names, command_of, output_form
+from seasoned.command.written import TAKES_OPERANDS
 from seasoned.lazy_regex import LazyRegex, lazy_property
 from seasoned.lesson.failure.cause import cause_in
 from seasoned.lesson.failure.similarity import (
@@ -38,14 +39,6 @@ SETUP_PROGRAMS = names(
     "cd pushd popd echo printf export set unset sleep true : pwd source . test [ [[ wait mkdir which type command read"
     " return exit local declare trap date"
 )
-# Programs whose first argument is an operand, not a subcommand.
-WITHOUT_SUBCOMMANDS = names(
-    "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
-    " cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump strings"
-    " realpath basename dirname readlink md5 md5sum sha256sum shasum rsync jq yq column paste split bat open dd od"
-    " curl wget ssh scp python python2 python3 node deno ruby perl php bash sh zsh lua sqlite3 psql mysql java"
-    " kill pkill ps lsof"
-)
 # Programs whose first operand is a script, which identifies the call as well as a subcommand does.
 INTERPRETERS = names("python python2 python3 node bash sh zsh ruby perl php deno bun tsx ts-node lua Rscript")
 # Programs that exit non-zero to report findings: running one on fewer files is not a repair.
@@ -53,6 +46,8 @@ CHECK_PROGRAMS = names(
     "pytest py.test unittest tox nox ruff mypy pyright black isort flake8 pylint eslint biome prettier jest vitest"
     " mocha tsc golangci-lint gofmt goimports shellcheck phpunit rspec ctest gcc g++ clang javac rustc cmake ninja"
 )
+# Programs whose first argument is an operand, not a subcommand.
+_WITHOUT_SUBCOMMANDS = (TAKES_OPERANDS | INTERPRETERS | {"java"}) - CHECK_PROGRAMS
 _CHECK_SUBCOMMANDS = names("test build vet check lint run clippy fmt compile typecheck install ci verify tidy generate")
 # Subcommands of git that act on the whole repository, so any repetition is a retry.
 _REPOSITORY_WIDE = names("commit push pull fetch rebase merge stash status init")
@@ -213,11 +208,11 @@ def run_of(step: Step, *, decides: bool = True) -> ProgramRun:
         program, words = words[1], words[2:]
     options = tuple(word.partition("=")[0] for word in words if word.startswith("-") and len(word) > 1)
     selects = tuple(words[at + 1] for at, word in enumerate(words[:-1]) if word in _SELECTION_OPTIONS)
-    is_inline = program in WITHOUT_SUBCOMMANDS and (any(word in ("-c", "-e", "-") for word in words) or not words)
+    is_inline = program in _WITHOUT_SUBCOMMANDS and (any(word in ("-c", "-e", "-") for word in words) or not words)
     operands = [word for word in words if not word.startswith("-") and word not in selects]
     label = program
     if (
-        program not in WITHOUT_SUBCOMMANDS
+        program not in _WITHOUT_SUBCOMMANDS
         and program not in CHECK_PROGRAMS
         and "." not in program
         and _is_name(step.sub)

@@ -87,12 +87,10 @@ DELETE FROM lesson;
 -- name: note_learned
 UPDATE session SET learned_at = :at, learned_ended = :ended WHERE id = :session_id;
 
--- name: learned_agents
-SELECT agent, count(*) AS sessions FROM session WHERE learned_at IS NOT NULL GROUP BY agent ORDER BY agent;
-
 -- name: last_learned
-SELECT agent, native_id, learned_ended AS ended, learned_at AS at FROM session
-WHERE agent = :agent AND learned_at IS NOT NULL ORDER BY learned_ended DESC, id DESC LIMIT 1;
+-- The other columns are those of the session with the highest end.
+SELECT agent, count(*) AS sessions, native_id, max(learned_ended) AS ended, learned_at AS at FROM session
+WHERE learned_at IS NOT NULL GROUP BY agent ORDER BY agent;
 
 -- name: wait
 INSERT INTO waiting (work, session_id) SELECT 'lesson', id FROM touched WHERE true
