@@ -62,7 +62,7 @@ def _need(session: Session, call: ToolCall) -> Need | None:
 
 
 def _probes() -> Iterator[str]:
-    yield "probes (tests/command/probe); no rule was written for those of the third set"
+    yield "probes (tests/command/probe); no rule was written for those of the third and fifth sets"
     for kind in KINDS:
         found = []
         for which in SETS:

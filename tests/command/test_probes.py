@@ -16,8 +16,8 @@ def test_most_probes_of_a_kind_are_held(kind: Kind, share: float, which: str) ->
     assert len(missed) <= (1 - share) * len(chosen), missed
 
 
-def test_of_harmless_look_alikes_at_most_one_is_held() -> None:
+def test_of_harmless_look_alikes_hardly_any_is_held() -> None:
     chosen = [one for which in SETS for one in probes("harmless", which)]
     held = [one.line for one in chosen if one.need()]
     assert chosen
-    assert len(held) <= 1, held
+    assert len(held) <= 0.01 * len(chosen), held

@@ -31,13 +31,13 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("bash", {"command": "npm publish"}, "publish_package"),
     ("terminal", {"command": "systemctl stop nginx"}, "shutdown_service"),
     ("exec_command", {"cmd": "terraform destroy"}, "delete_data"),
-    ("shell", {"command": ["bash", "-lc", "dropdb shop"]}, "wipe_database"),
+    ("shell", {"command": ["bash", "-lc", "dropdb -h db.example.com shop"]}, "wipe_database"),
     ("local_shell", {"action": {"command": ["kubectl", "apply", "-f", "k8s/"]}}, "deploy_production"),
-    ("run_shell_command", {"command": "ssh web1 uptime"}, "exec_remote"),
+    ("run_shell_command", {"command": "ssh web1"}, "exec_remote"),
     ("write_stdin", {"session_id": 1, "chars": "DROP TABLE users;\n"}, "wipe_database"),
     ("write_stdin", {"session_id": 1, "chars": "rm -rf /srv\n"}, "delete_data"),
-    ("process", {"action": "submit", "data": "alembic upgrade head"}, "migrate_database"),
-    ("execute_code", {"code": "import os\nos.system('dropdb shop')"}, "wipe_database"),
+    ("process", {"action": "submit", "data": "alembic -x url=$PROD_URL upgrade head"}, "migrate_database"),
+    ("execute_code", {"code": "import os\nos.system('dropdb -h db.example.com shop')"}, "wipe_database"),
     ("python", {"code": "import shutil\nshutil.rmtree('/srv/data')"}, "delete_data"),
     ("mcp__ide__executeCode", {"code": "db.execute('TRUNCATE users')"}, "wipe_database"),
     ("some_unknown_tool", {"command": "git push --force origin main"}, "delete_data"),
@@ -150,7 +150,7 @@ def test_a_call_that_only_looks_like_one_needs_nothing() -> None:
 
 
 def test_the_gravest_action_is_asked_for_and_the_others_are_listed() -> None:
-    need = need_of_command("ssh db1 'dropdb shop' && npm publish")
+    need = need_of_command("ssh db1 'dropdb shop' && npm publish && ssh db1")
     assert need is not None
     assert need.action == "wipe_database"
     assert need.details["also"] == ["exec_remote", "publish_package"]
@@ -174,9 +174,9 @@ def test_the_working_folder_is_what_the_call_names() -> None:
 
 
 def test_a_quoted_here_document_runs_nothing() -> None:
-    assert need_of_command("cat > notes.md <<'EOF'\nrun `dropdb shop` first\nEOF", folder=FOLDER) is None
-    assert need_of_command("cat > notes.md <<EOF\n`dropdb shop`\nEOF", folder=FOLDER) is not None
-    assert need_of_command("bash <<'EOF'\ndropdb shop\nEOF", folder=FOLDER) is not None
+    assert need_of_command("cat > notes.md <<'EOF'\nrun `npm publish` first\nEOF", folder=FOLDER) is None
+    assert need_of_command("cat > notes.md <<EOF\n`npm publish`\nEOF", folder=FOLDER) is not None
+    assert need_of_command("bash <<'EOF'\nnpm publish\nEOF", folder=FOLDER) is not None
 
 
 def test_looking_is_known_for_programs_and_subcommands_of_git() -> None:
@@ -193,8 +193,8 @@ WRAPPERS = [
 ]
 QUOTING = ["bash -c {}", "sh -lc {}", "eval {}", "ssh web1 {}", "su - root -c {}", "echo {} | sh", "bash <<< {}"]
 PLAIN = [
-    *("rm -rf /srv/data", "dropdb shop", "npm publish", "terraform destroy", "systemctl stop nginx"),
-    "alembic upgrade head",
+    *("rm -rf /srv/data", "dropdb -h db.example.com shop", "npm publish", "terraform destroy"),
+    *("systemctl stop nginx", "alembic -x url=$PROD_URL upgrade head"),
 ]
 
 

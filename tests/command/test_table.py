@@ -12,7 +12,7 @@ from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import assess_call, assess_command
 from seasoned.command.rows import regex
 from seasoned.command.tool import Kind, OutputForm
-from tests.command.row_examples import ROWS, TOOL_NAMES
+from tests.command.row_examples import CLOUD, ROWS, TOOL_NAMES
 
 
 def test_every_row_has_a_name_and_examples_of_its_own() -> None:
@@ -35,6 +35,13 @@ def test_every_row_for_tool_names_matches_its_names_and_misses_the_others() -> N
         for name in matches + misses:
             found = assess_call(name, {}, WorkingFolder())
             assert any(each.action == action for each in found) is (name in matches), name
+
+
+def test_the_words_of_a_cloud_command_say_what_it_does() -> None:
+    for action, commands in CLOUD.items():
+        for command in commands:
+            found = {each.action for each in assess_command(command, WorkingFolder())}
+            assert action in found if action else not found, command
 
 
 def test_patterns_compile_and_tools_are_of_known_kinds() -> None:

@@ -21,7 +21,7 @@ HIDDEN: list[tuple[dict[str, Any], str]] = [
     ({"calls": [{"tool": "x", "arguments": {}}, [{"tool_name": "sh", "tool_input": {"cmd": "reboot"}}]]}, "shutdown_"),
     ({"commands": ["ls"] * 90 + ["rm -rf /srv/data"]}, "delete_data"),
     ({"cwd": "/srv", "command": "ls; rm -rf /srv/data"}, "delete_data"),
-    ({"step": {"Input": "dropdb shop"}}, "wipe_database"),
+    ({"step": {"Input": "dropdb -h db.example.com shop"}}, "wipe_database"),
     ({"javascript": "require('fs').rmSync('/srv/data', {recursive: true})"}, "delete_data"),
     ({"query": "DROP TABLE orders"}, "wipe_database"),
     ({"program": "rm", "args": ["-rf", "/srv/data", 1]}, "delete_data"),

@@ -101,7 +101,7 @@ class _WatchedCalls:
         )
 
     def _print_call(self, session: RunningSession, call: LiveCall) -> None:
-        from seasoned.command.call_text import brief_of
+        from seasoned.command.call import brief_of
 
         if self._as_json:
             fields = {name: getattr(call, name) for name in ("position", "tool", "verdict", "counts_as", "reason")}

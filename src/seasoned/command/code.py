@@ -19,6 +19,7 @@ _DELETES = LazyRegex(
 # Python deletes by calls alone; the words elsewhere in it say nothing.
 _PYTHON_DELETES = LazyRegex(r"\b(?:rmtree|removedirs|remove|unlink|rmdir|move|rename|truncate|remove_tree)\b\s*[(,]")
 _SENDS = LazyRegex(r"\b(?:post|put|patch|delete|request|urlopen|Request|fetch)\s*\(")
+_LOCAL_DATABASE = LazyRegex(r"sqlite3?\b|localhost|127\.0\.0\.1|[_-](?:dev|test)\b")
 _ON_THIS_MACHINE = LazyRegex(r"sandbox|//(?:localhost|127\.0\.0\.1|\[::1\])")
 # A pattern between slashes is not a path: `print if /rm -rf/`.
 _PATTERN = LazyRegex(
@@ -74,7 +75,7 @@ def _text_findings(code: str, place: WorkingFolder, deletes: LazyRegex) -> Itera
         for path in _ELSEWHERE.compiled.findall(plain):
             if not place.contains(path):
                 yield _deletes(path, "delete")
-    if re.search(r"\.(?:query|execute|exec|run)\s*\(", code):
+    if re.search(r"\.(?:query|execute|exec|run)\s*\(", code) and not _LOCAL_DATABASE.compiled.search(code):
         yield from sql_findings(code)
 
 

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seasoned.command.layers import FIND_RUNS
-from seasoned.command.parse import Step, names
+from seasoned.command.parse import FIND_RUNS, Step, names
 from seasoned.command.path import WorkingFolder
 from seasoned.command.rows import Finding, group
 from seasoned.lazy_regex import LazyRegex
@@ -23,7 +22,7 @@ _PLACE = LazyRegex(
     rf"(?:\A|/)(?:\.claude(?:\.json|/{_IN_CLAUDE})?|\.codex(?:/{_IN_CODEX})?"
     r"|\.hermes(?:/(?:config\.yaml|plugins(?:/.*)?))?|\.seasoned(?:/(?!logs/|skills/|models/|memory/).*)?)/?\Z"
     r"|(?:/bin/|\A)seasoned(?:-hook)?\Z|/site-packages/seasoned(?:[-/].*)?\Z"
-    r"|\A/(?:opt|run|var/lib|usr/local/(?:lib|var|var/run))/seasoned(?:/.*)?\Z"
+    r"|/managed-settings\.json\Z|\A/(?:opt|run|var/lib|usr/local/(?:lib|var|var/run))/seasoned(?:/.*)?\Z"
     r"|/(?:seasoned-confirm\.service|org\.seasoned\.confirm\.plist)\Z"
     r"|\A\$\{?(?:CLAUDE_CONFIG_DIR|CODEX_HOME|SEASONED_HOME|HERMES_HOME)\}?(?:/.*)?\Z"
 )

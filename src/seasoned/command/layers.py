@@ -13,8 +13,8 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.command.parse import PATCH, Step, names, parse, segments, without_bodies
-from seasoned.command.rows import group
+from seasoned.command.parse import FIND_RUNS, HEREDOC, PATCH, Step, names, parse
+from seasoned.command.rows import group, rows_by_program
 from seasoned.lazy_regex import LazyRegex
 
 MOST_CHARACTERS = 20_000
@@ -22,10 +22,6 @@ MOST_STEPS = 500
 # Limits against commands that are built to exhaust the reader; beyond them a layer is marked as unread.
 _MOST_LAYERS = 60
 _MOST_SUM = 3 * MOST_CHARACTERS
-HEREDOC = LazyRegex(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_LITERAL_DOCUMENT = LazyRegex(
-    r"<<-?[ \t]*(['\"])([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
 _HERE_STRING = LazyRegex(r"<<<[ \t]*((?:'[^']*'|\"(?:\\.|[^\"\\])*\"|[^\s'\";|&<>()])+)")
 # Variables that the command sets itself are filled in, so that `d=/srv; rm -rf $d` is seen as what it is.
 _ASSIGNED = LazyRegex(
@@ -37,63 +33,36 @@ _MADE = LazyRegex(r"\b([A-Za-z_]\w{0,60})=\"?(?:\$\(|`)mktemp\b")
 _VARIABLE = LazyRegex(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _ESCAPED_QUOTE = LazyRegex(r"'(?:\\.|[^'\\])*'", re.DOTALL)
 _MOVED = LazyRegex(r"\benv\s+(?:-\w\s+)*(?:-C\s*|--chdir[= ])(?P<folder>\S+)\s+")
-_HEREDOC_FILE = LazyRegex(
-    r"(?m)^(?P<before>[^\n]*?)<<-?[ \t]*(?P<quote>['\"]?)(?P<mark>[A-Za-z_]\w*)(?P=quote)(?P<after>[^\n]*)\n"
-    r"(?P<body>(?s:.*?))^[ \t]*(?P=mark)[ \t]*$"
-)
-_TARGET = LazyRegex(r"(?:>{1,2}\s*|\btee\s+(?:-a\s+)?)['\"]?(?P<file>[^\s'\"<>|&;()]+)")
-_QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _ESCAPE = LazyRegex(r"\\(?:0?(?P<octal>[0-7]{3})|x(?P<hex>[0-9a-fA-F]{1,2})|(?P<plain>[nt]))")
 # Without a command these open a shell, which reads what it is given.
 _STARTS_SHELL = names("sudo su doas newgrp sg")
 _CODE_OPTION = LazyRegex(r"-[A-Za-z]*[cerE]|--eval|--print|--command|eval")
-
 # Longer code is cut: nothing this long is written into a command.
 _MOST_CODE = 20_000
 _MOST_GUESSES = 8
 _RUNNING = names("run exec ssh rsh debug")
 _SSH_VALUES = names("-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
-# Options of find and fd behind which a command follows.
-FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 # Calls by which code starts a program, with all that they are given.
 _CODE_RUNS = LazyRegex(
-    r"\b(?:system|exec|execSync|spawn|spawnSync|popen|shell_exec|passthru|execFile|execFileSync|execute|shell|ProcessBuilder|Open3\.\w+"
-    r"|shell-command|call-process|proc_open|run|do shell script|check_call|check_output|Popen|getoutput|getstatusoutput"
-    r"|create_subprocess_shell|execv\w*|execlp?|spawnvp?)\b\s*[({]?\s*(?P<given>[^)\n]{1,1000})"
+    r"\b(?:system|exec|execSync|spawn|spawnSync|popen|shell_exec|passthru|execFile|execFileSync|execute|shell"
+    r"|ProcessBuilder|Open3\.\w+|shell-command|call-process|proc_open|run|do shell script|check_call|check_output|Popen"
+    r"|getoutput|getstatusoutput|create_subprocess_shell|execv\w*|execlp?|spawnvp?)\b\s*[({]?\s*(?P<given>[^)\n]{1,1000})"
     r"|(?:%x|qx)\s*[({/](?P<quoted>[^)}/]*)|`(?P<ticks>[^`]+)`|\b(?:exec|spawn)\s+(?P<bare>[^\"'\n]+)"
     r"|(?P<before>['\"][^'\"]+['\"])\s*(?:\.execute\(\)|\|\s*getline)|\|\s*(?P<piped>['\"][^'\"]+['\"])"
 )
 _LITERAL = LazyRegex(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"")
 _WITHOUT_SHELL = names("awk gawk mawk nawk lua luajit R Rscript")
-# A program that can do harm, followed by an option or a path, anywhere in a text.
-_HARMFUL = LazyRegex(
-    r"(?:\A|(?<=[\s;&|!=\"'(`:]))(?:sudo\s+)?(?:/usr)?(?:/s?bin/)?(?:rm|rmdir|unlink|shred|dd|mkfs\S*|truncate|chmod|chown|mv"
-    r"|curl|wget|sh|bash|zsh|dropdb)\s+(?:-\w|/|~|\$|\.\.|\w+=|https?:).*",
-    re.DOTALL,
-)
-_HARMFUL_PROGRAMS = names(
-    "rm rmdir unlink shred dd truncate chmod chown mv sh bash zsh curl wget python python3 node perl ruby"
+# Programs that do harm and are called like nothing else, so that a bare word is one of them.
+_HARMFUL = names(
+    "rm rmdir unlink shred dd truncate chmod chown mv sh bash zsh curl wget python python3 node perl ruby find eval ssh"
+    " dropdb systemctl terraform kubectl helm aws gcloud"
 )
 # Variables whose value other programs run.
 _RUN_VARIABLE = LazyRegex(
-    r"(?<![\w$])(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|\w*_COMMAND|\w*_CMD|\w*ASKPASS|LESSOPEN|BASH_ENV|ENV|SHELL"
-    r"|GIT_EXTERNAL_DIFF|GIT_SSH|RUSTC_WRAPPER|\w*_WRAPPER)=(?:'([^']*)'|\"([^\"]*)\")"
-)
-_GIT_RUNS = LazyRegex(
-    r"(?:alias\.[\w-]+|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath)|sequence\.editor|diff\.\w*|difftool\.\S+|mergetool\.\S+"
-    r"|credential\.\S*|filter\.\S+|pager\.\w+|gpg\.\S*program|uploadpack\.\S+|protocol\.ext\.allow)",
-    re.IGNORECASE,
+    r"(?<![\w$])(?:\w*(?:PAGER|EDITOR|_COMMAND|_CMD|ASKPASS|_WRAPPER)|VISUAL|BROWSER|LESSOPEN|BASH_ENV|ENV|SHELL"
+    r"|GIT_EXTERNAL_DIFF|GIT_SSH)=(?:'([^']*)'|\"([^\"]*)\")"
 )
 _GIVEN = LazyRegex(r"-[a-zA-Z]*c|--command|/[cC]|-[cC]ommand")
-
-
-class WrittenFile(msgspec.Struct, frozen=True):
-    """A file that a command writes or downloads, and then runs."""
-
-    text: str | None
-    """None if it comes from elsewhere."""
-    program: str
-    """The interpreter that runs it; empty for a shell."""
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -104,7 +73,8 @@ class Layer(msgspec.Struct, frozen=True):
     given: tuple[str, ...] = ()
     """The texts of here-documents and here-strings."""
     substitutions: tuple[str, ...] = ()
-    files: tuple[WrittenFile, ...] = ()
+    host: str = ""
+    """The other machine that it runs on; empty for this one."""
     unread: Literal["", "steps", "layers"] = ""
     """Why it was not looked through to its end: too many steps, or too many commands in each other."""
 
@@ -112,35 +82,36 @@ class Layer(msgspec.Struct, frozen=True):
 def layers(command: str) -> Iterator[Layer]:
     """A command, then those inside it, each once."""
     # Depth first, so that findings come in the order of the text.
-    waiting, seen, total = [command], set[str](), 0
+    waiting, seen, total = [(command, "")], set[tuple[str, str]](), 0
     while waiting:
-        text = waiting.pop()
-        if text in seen or not text.strip():
+        text, host = waiting.pop()
+        if (text, host) in seen or not text.strip():
             continue
         total += len(text)
         if len(seen) > _MOST_LAYERS or total > _MOST_SUM:
             yield Layer(text, (), unread="layers")
             return
-        seen.add(text)
-        layer = _layer(text)
+        seen.add((text, host))
+        layer = _layer(text, host)
         yield layer
         if layer.unread:
             return
-        waiting.extend(reversed(list(_inside(layer))))
+        inside = [*((each, host) for each in _inside(layer)), *_on_hosts(layer)]
+        waiting.extend(reversed(inside))
 
 
-def _layer(text: str) -> Layer:
+def _layer(text: str, host: str) -> Layer:
     readable = _expanded(text) if "$" in text else text
-    given = tuple(found[3] for found in HEREDOC.compiled.finditer(readable)) if "<<" in readable else ()
+    given = tuple(found["body"] for found in HEREDOC.compiled.finditer(readable)) if "<<" in readable else ()
     if "<<<" in readable:
         given += tuple(" ".join(parse(f"echo {text}")[0].words) for text in _HERE_STRING.compiled.findall(readable))
     steps = parse(readable)
     if len(steps) > MOST_STEPS:
         return Layer(readable, (), unread="steps")
     # The text of a quoted here-document is not expanded: backticks in it run nothing.
-    expanded = _LITERAL_DOCUMENT.compiled.sub("\n", readable) if "<<" in readable else readable
+    expanded = HEREDOC.compiled.sub(lambda found: "\n" if found["quote"] else found[0], readable)
     expanded = PATCH.compiled.sub("", expanded) if "*** Begin Patch" in expanded else expanded
-    return Layer(readable, steps, given, tuple(substitutions(expanded)), tuple(_files_run(readable, steps)))
+    return Layer(readable, steps, given, tuple(substitutions(expanded)), host)
 
 
 def _expanded(text: str) -> str:
@@ -202,91 +173,65 @@ def code_in(step: Step) -> str | None:
     return found[0] if found else None
 
 
+def on_host(step: Step) -> tuple[str, str] | None:
+    """The machine that `ssh` goes to, and the command for it; None if it goes to none."""
+    skip = False
+    for at, word in enumerate(step.words):
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = word in _SSH_VALUES
+        else:
+            return word, " ".join(step.words[at + 1 :])
+    return None
+
+
+def _on_hosts(layer: Layer) -> Iterator[tuple[str, str]]:
+    """The commands that run on other machines, each with the machine."""
+    for at, step in enumerate(layer.steps):
+        reached = on_host(step) if step.program == "ssh" else None
+        if reached is not None:
+            host, inner = reached
+            yield inner, host
+            if not inner or ((reading := parse(inner)) and reading[0].program in group("shells")):
+                yield from ((text, host) for text in texts_given(layer, piped_into(layer.steps, at)))
+
+
 def _inside(layer: Layer) -> Iterator[str]:
     """Commands that run because this one does."""
     for at, step in enumerate(layer.steps):
         before = piped_into(layer.steps, at)
         texts = texts_given(layer, before)
-        if step.program in group("shells") and (not is_script(step) or "xargs" in step.behind):
+        if step.program in group("shells"):
+            # Also those for a script: a here-document may have written it.
             yield from (text.replace("\\n", "\n") for text in texts)
         elif step.program in group("input_runners"):
-            yield from (found for text in texts for found in _commands_in_text(text))
+            yield from (part for text in texts for part in re.split(r"\\n|[;:*\n\t]+", text))
         elif step.program in _STARTS_SHELL:
             yield from layer.given
-        elif "xargs" in step.behind and layer.given:
-            yield f"{shlex.join((step.program, *step.words))} {' '.join(layer.given)}"
+        if texts and ("xargs" in step.behind or step.program == "parallel"):
+            words = (step.program, *step.words) if step.program != "parallel" else step.words
+            yield f"{shlex.join(word for word in words if word != '{}')} {' '.join(texts)}"
         if step.program == "eval" or step.program in group("shells"):
-            yield from printed_in(layer.substitutions)
-        yield from commands_in_arguments(step)
+            inner = (one for text in layer.substitutions for one in parse(text))
+            yield from (printed(one) for one in inner if one.program in ("echo", "printf"))
+        yield from _commands_in_arguments(step)
         code = code_in(step)
-        if code is not None:
-            yield from commands_in_code(code, step.program)
-        elif step.program in group("code_programs") and (not step.sub or "-" in step.words):
-            for text in layer.given:
-                yield from commands_in_code(text, step.program)
+        for each in (code,) if code is not None else layer.given if step.program in group("code_programs") else ():
+            yield from commands_in_code(each, step.program)
     yield from layer.substitutions
-    yield from commands_in_variables(layer.text)
-    for written in layer.files:
-        if written.text and not written.program:
-            yield written.text
-        elif written.text:
-            yield from commands_in_code(written.text, written.program)
+    if "=" in layer.text:
+        yield from (one or two for one, two in _RUN_VARIABLE.compiled.findall(layer.text))
     moved = _MOVED.compiled.search(layer.text) if "env" in layer.text else None
     if moved is not None:
         # `env -C /srv rm -rf data`: where it runs decides what it deletes.
         yield f"cd {moved['folder']} && {layer.text[moved.end() :]}"
 
 
-def printed_in(texts: tuple[str, ...]) -> list[str]:
-    """What `echo` and `printf` print in these commands."""
-    return [printed(step) for text in texts for step in parse(text) if step.program in ("echo", "printf")]
-
-
-def _files_run(text: str, steps: tuple[Step, ...]) -> Iterator[WrittenFile]:
-    """Files that are written and run by one command."""
-    runs = [(name, program) for step in steps for name, program in _run_file(step)]
-    if not runs or not (">" in text or "tee" in text or any(one.program in group("downloads") for one in steps)):
-        return
-    written = {name: body for name, body in _written(text) if name}
-    yield from (WrittenFile(written[name], program) for name, program in runs if name in written)
-
-
-def _run_file(step: Step) -> Iterator[tuple[str, str]]:
-    """The name of the file that a step runs, and the interpreter that reads it."""
-    if step.program in group("shells") or step.program in ("source", "."):
-        yield step.sub.rsplit("/", 1)[-1], ""
-    elif step.program in group("code_programs"):
-        yield step.sub.rsplit("/", 1)[-1], step.program
-    elif step.prefix and step.prefix[-1].endswith("/"):
-        yield step.program, ""
-
-
-def _written(text: str) -> Iterator[tuple[str, str | None]]:
-    for found in _HEREDOC_FILE.compiled.finditer(text):
-        target = _TARGET.compiled.search(f"{found['before']} {found['after']}")
-        if target is not None:
-            yield target["file"].rsplit("/", 1)[-1], found["body"]
-    bare = without_bodies(text)
-    for words, start, end, _ in segments(bare):
-        if not words:
-            continue
-        program = words[0].rsplit("/", 1)[-1]
-        raw = bare[start:end]
-        if program in ("echo", "printf") and (target := _TARGET.compiled.search(_QUOTED.compiled.sub("", raw))):
-            yield target["file"].rsplit("/", 1)[-1], printed(Step("", program, tuple(words[1:])))
-        elif program in group("downloads"):
-            pairs = pairwise(words)
-            named = [value for option, value in pairs if re.fullmatch(r"-\w*[oO]|--output\S*", option)]
-            addresses = [word for word in words if "://" in word]
-            yield from ((name.rsplit("/", 1)[-1], None) for name in (*named, *addresses) if name)
-
-
 def printed(step: Step) -> str:
     """What `echo` or `printf` prints, with its escapes resolved."""
     text = " ".join(step.words)
-    if "\\" not in text:
-        return text
-    return _ESCAPE.compiled.sub(_unescaped, text)
+    return _ESCAPE.compiled.sub(_unescaped, text) if "\\" in text else text
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -337,10 +282,9 @@ def _closing(command: str, at: int) -> int:
     return len(command)
 
 
-def commands_in_arguments(step: Step) -> Iterator[str]:
+def _commands_in_arguments(step: Step) -> Iterator[str]:
     """Commands in the arguments of another."""
-    words = step.words
-    program = step.program
+    words, program = step.words, step.program
     if program in group("shells") or program in group("command_takers"):
         for at, word in enumerate(words[:-1]):
             if _GIVEN.compiled.fullmatch(word):
@@ -351,8 +295,6 @@ def commands_in_arguments(step: Step) -> Iterator[str]:
                     yield re.sub(r"\$\{?\d\}?", words[-1].replace("\\", ""), words[at + 1])
     if program in ("eval", "watch", "trap", "coproc"):
         yield " ".join(words)
-    elif program == "ssh":
-        yield " ".join(_behind_host(words))
     elif program == "command" and words[:1] in (("-v",), ("-V",)):
         return
     elif program in group("wrappers") and (program not in group("containers") or not _RUNNING.isdisjoint(words[:6])):
@@ -362,18 +304,13 @@ def commands_in_arguments(step: Step) -> Iterator[str]:
         )
         if "--" in words:
             yield shlex.join(words[words.index("--") + 1 :])
-    if program in ("find", "fd", "fdfind"):
+    elif program in ("find", "fd", "fdfind"):
         starts = [at for at, word in enumerate(words) if word in FIND_RUNS]
         for at in starts[:_MOST_GUESSES]:
             yield shlex.join(each for each in words[at + 1 :] if each not in (";", "+"))
     elif program == "git":
-        yield from _in_git(step)
+        yield from _in_git(words)
     yield from _in_any_program(step)
-
-
-def is_given_command(step: Step) -> bool:
-    """Whether a shell gets its commands as an argument: `sh -c …`."""
-    return any(_GIVEN.compiled.fullmatch(word) for word in step.words[:-1])
 
 
 def _in_any_program(step: Step) -> Iterator[str]:
@@ -381,59 +318,28 @@ def _in_any_program(step: Step) -> Iterator[str]:
     if step.program in group("readers") or step.program in group("text_takers"):
         return
     # Read as a whole already; a part of it, cut out of its quotes, would be another command.
-    if step.program in ("eval", "su") or (step.program in group("shells") and is_given_command(step)):
+    gives = any(_GIVEN.compiled.fullmatch(word) for word in step.words[:-1])
+    if step.program in ("eval", "su") or (step.program in group("shells") and gives):
         return
     for at, word in enumerate(step.words[: 4 * _MOST_GUESSES]):
         if " " in word:
-            found = _HARMFUL.compiled.search(word)
-            if found is not None:
-                yield found[0].rstrip("\"')")
-        elif word in _HARMFUL_PROGRAMS and step.program not in group("code_programs"):
+            programs = {each.program for each in parse(word)}
+            if not programs.isdisjoint(_HARMFUL | rows_by_program().keys()):
+                yield word
+        elif word in _HARMFUL and step.program not in group("code_programs"):
             yield shlex.join(step.words[at:])
 
 
-def _in_git(step: Step) -> Iterator[str]:
-    """Commands that git runs: aliases, pagers and editors that it is given, and those of its subcommands."""
-    words = step.words
+def _in_git(words: tuple[str, ...]) -> Iterator[str]:
+    """Commands that git runs: its settings may be commands (`-c core.pager=…`), and some subcommands take one."""
     for at, word in enumerate(words):
         key, _, value = word.partition("=")
-        if "." in key and _GIT_RUNS.compiled.fullmatch(key):
-            given = value or " ".join(words[at + 1 : at + 2])
-            yield given[1:] if given.startswith("!") else f"git {given}" if key.startswith("alias.") else given
-        if word in ("-x", "--exec", "--upload-pack", "--receive-pack") or word.endswith("-filter"):
-            yield " ".join(words[at + 1 : at + 2])
-        elif key == "--exec" or key.endswith("-filter"):
-            yield value
-    if step.sub in ("bisect", "submodule"):
-        runs = next((at for at, word in enumerate(words) if word in ("run", "foreach")), len(words))
-        rest = [word for word in words[runs + 1 :] if word != "--recursive"]
-        yield rest[0] if len(rest) == 1 else shlex.join(rest)
-
-
-def _behind_host(words: tuple[str, ...]) -> tuple[str, ...]:
-    skip = False
-    for at, word in enumerate(words):
-        if skip:
-            skip = False
-        elif word.startswith("-"):
-            skip = word in _SSH_VALUES
-        else:
-            return words[at + 1 :]
-    return ()
-
-
-def commands_in_variables(text: str) -> Iterator[str]:
-    """Commands in variables that other programs run: `PAGER='…' man ls`."""
-    if "=" in text:
-        yield from (one or two for one, two in _RUN_VARIABLE.compiled.findall(text))
-
-
-def _commands_in_text(text: str) -> Iterator[str]:
-    """Harmful commands in what a program that runs its input is given."""
-    for line in text.replace("\\n", "\n").splitlines():
-        found = _HARMFUL.compiled.search(line)
-        if found is not None:
-            yield found[0]
+        if "." in key and value:
+            yield value.removeprefix("!") if value[:1] == "!" or not key.startswith("alias.") else f"git {value}"
+        elif key in ("-x", "--exec", "--upload-pack", "--receive-pack", "run", "foreach") or key.endswith("-filter"):
+            rest = [value, *words[at + 1 :]] if value else [each for each in words[at + 1 :] if each != "--recursive"]
+            yield rest[0] if len(rest) == 1 else shlex.join(rest)
+            yield from rest[:1]
 
 
 def commands_in_code(code: str, program: str = "") -> Iterator[str]:

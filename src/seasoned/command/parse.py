@@ -93,9 +93,13 @@ _SPLIT_STRING = LazyRegex(r"(?s)(?:-[a-zA-Z]*S|--split-string=)(?P<text>.+)\Z")
 _NUMBER = LazyRegex(r"[\d.]+[smhd]?\Z")
 _ASSIGNMENT = LazyRegex(r"[A-Za-z_]\w*\+?=")
 # The body of a here-document is input, not a command; what follows its mark on the first line stays.
-_HEREDOC = LazyRegex(
-    r"<<-?[ \t]*(['\"]?)([A-Za-z_][\w-]*)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+HEREDOC = LazyRegex(
+    r"<<-?[ \t]*(?P<quote>['\"]?)(?P<mark>[A-Za-z_][\w-]*)(?P=quote)(?P<after>[^\n]*)\n(?P<body>.*?)"
+    r"(?:^[ \t]*(?P=mark)[ \t]*$|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
+# Options of find and fd behind which a command follows.
+FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 # Codex takes a patch behind `apply_patch` without quotes: its lines are no commands.
 PATCH = LazyRegex(r"\*\*\* Begin Patch\n.*?(?:^\*\*\* End Patch[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 # What makes a command more than words with blanks between them.
@@ -134,7 +138,7 @@ def parse(command: str) -> tuple[Step, ...]:
 def without_bodies(text: str) -> str:
     """A command without the bodies of here-documents and patches, which are input and not commands."""
     if "<<" in text:
-        text = _HEREDOC.compiled.sub(r"\3" + "\n", text)
+        text = HEREDOC.compiled.sub(r"\g<after>\n", text)
     return PATCH.compiled.sub("", text) if "*** Begin Patch" in text else text
 
 
@@ -199,7 +203,8 @@ JOINS: dict[str, Join] = {"&&": "&&", "||": "||", "|": "|", "|&": "|", ";": ";",
 
 def _unquoted(kind: str, value: str) -> str:
     if kind == "word":
-        return value.replace("\\", "") if "\\" in value else value
+        # Shells of Windows keep the backslashes of `C:\build`.
+        return value.replace("\\", "") if "\\" in value and value[1:3] != ":\\" else value
     body = value[value.index("'" if kind == "single" else '"') + 1 :]
     body = body[:-1] if body and body[-1] in "'\"" else body
     if "\\" in body and (kind == "double" or value[0] == "$"):

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from seasoned.command.layers import FIND_RUNS
-from seasoned.command.parse import Step, names
+from seasoned.command.parse import FIND_RUNS, Step, names
 from seasoned.command.rows import Finding, group
 from seasoned.lazy_regex import LazyRegex
 
@@ -30,11 +29,11 @@ _TEMPORARY = (
 _CACHES = ("~/.cache/", "~/.npm/", "~/Library/Caches/")
 _HOME = LazyRegex(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|\$env:HOME|\$env:USERPROFILE)(?=/|\\|\Z)")
 # The home folder that contains a working folder, so that `~/parcel` can be recognised as the folder itself.
-_HOME_OF = LazyRegex(r"(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
+_HOME_OF = LazyRegex(r"(?:(?:/[a-z]:)?/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
 _HERE = LazyRegex(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?=/|\Z)")
 _TEMPORARY_VARIABLE = LazyRegex(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b", re.IGNORECASE)
 _NO_PROJECT = LazyRegex(
-    r"/(?:home|Users)(?:/[^/]+)?|/root|/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|run|var|opt|srv|mnt|media|Library"
+    r"(?:/[a-z]:)?/(?:home|Users|Windows)(?:/[^/]+)?|/[a-z]:|/root|/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|run|var|opt|srv|mnt|media|Library"
     r"|System|Applications|private|tmp)(?:/(?:local|lib|log|cache|spool|www|tmp|var|folders|bin|share|etc))?"
 )
 # Targets that mean all of the working folder, or its history.
@@ -79,6 +78,8 @@ class WorkingFolder(msgspec.Struct, frozen=True):
     here: str = _UNKNOWN_FOLDER
     follows_links: bool = False
     """Whether the folder is on this machine, so that links in it can be followed to where they lead."""
+    host: str = ""
+    """The other machine that this is on; empty for this one."""
 
     def after(self, step: Step) -> WorkingFolder:
         """Where a `cd` leads; one that cannot be followed changes nothing."""
@@ -93,13 +94,13 @@ class WorkingFolder(msgspec.Struct, frozen=True):
 
     def resolve(self, target: str) -> str:
         """The absolute path of a target, without `..` where that is known."""
-        path = _HERE.compiled.sub(self.here, _HOME.compiled.sub("~", target.strip("\"'").replace("\\", "/")), count=1)
+        path = _HERE.compiled.sub(self.here, _HOME.compiled.sub("~", _posix(target.strip("\"'"))), count=1)
         if path == "~" or path.startswith("~/"):
             home = _HOME_OF.compiled.match(self.folder)
             whole = normpath(home[0] + path[1:]) if home else ""
             if whole and (whole + "/").startswith(self.folder + "/"):
                 return whole
-        if path.startswith(("~", "$", "%")) or re.match(r"[A-Za-z]:/", path):
+        if path.startswith(("~", "$", "%")) or re.match(r"\w+:/", path):
             return path if ".." not in path else "~/.."
         return normpath(join(self.here, path)) if path else self.here
 
@@ -127,12 +128,19 @@ class WorkingFolder(msgspec.Struct, frozen=True):
         return real != path and not WorkingFolder(realpath(self.folder))._contains(real)
 
 
+def _posix(path: str) -> str:
+    """A path of Windows written like others: `C:\\build` is `/c:/build`."""
+    path = path.replace("\\", "/")
+    return f"/{path[0].lower()}{path[1:]}" if path[1:3] == ":/" or (path[1:2] == ":" and len(path) == 2) else path
+
+
 def working_folder(folder: object, here: object = None, *, follows_links: bool = False) -> WorkingFolder:
     """A working folder by its path, and where the shell is now.
 
     The root folder, a home folder and those of the system count as unknown: no project is all of them.
     """
-    path, now = (normpath(str(one)) if str(one or "").startswith("/") else "" for one in (folder, here))
+    written = (_posix(str(one or "")) for one in (folder, here))
+    path, now = (normpath(one) if one.startswith("/") else "" for one in written)
     is_project = bool(path.strip("/")) and not _NO_PROJECT.compiled.fullmatch(path)
     if is_project:
         return WorkingFolder(path, now or path, follows_links)
@@ -151,7 +159,7 @@ class _PathRule(NamedTuple):
 
 def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
     """What a program does to paths outside the working folder."""
-    rule = _RULES.get(step.program)
+    rule = RULES.get(step.program)
     if rule is not None:
         yield from rule(_PathRule(step, _targets(step.words), before, place))
     writes = step.program != "sed" or any(_IN_PLACE.compiled.match(word) for word in step.words)
@@ -325,7 +333,7 @@ def _make_key(given: _PathRule) -> Iterator[Finding]:
         yield Finding("rotate_keys", f"makes a key at {file!r}, over one that may be there", "ssh-keygen")
 
 
-_RULES = {
+RULES = {
     **dict.fromkeys(("rm", "unlink", "rimraf", "del-cli", "trash", "trash-put", "srm", "wipe", "rmdir"), _remove),
     **dict.fromkeys(("Remove-Item", "remove-item", "ri", "del", "erase", "rd"), _remove),
     "mv": _move,

@@ -12,27 +12,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 
-from seasoned.command import call_text, code, guard, path, tool_call
+from seasoned.command import call, code, guard, path
 from seasoned.command.layers import (
-    HEREDOC,
     MOST_CHARACTERS,
     Layer,
     code_in,
     commands_in_code,
     is_script,
     layers,
+    on_host,
     piped_into,
-    printed_in,
     reads_program,
     texts_given,
 )
-from seasoned.command.parse import Step, names, parse, without_bodies
+from seasoned.command.parse import HEREDOC, Step, names, parse, without_bodies
 from seasoned.command.path import WorkingFolder, working_folder
 from seasoned.command.rows import CommandRow, Finding, group, regex, rows_by_program
+from seasoned.command.target import Target, assignments, in_production, target_of
 from seasoned.lazy_regex import LazyRegex
 
 # Unread text is treated like the common command that is hardest to undo.
@@ -41,6 +42,7 @@ _TOO_MANY = Finding("delete_data", "contains more commands than can be read", "l
 _DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machine", "curl | sh")
 _DECODED = Finding("delete_data", "runs what it decodes, which cannot be read here", "decoded")
 _UNSEEN = Finding("delete_data", "runs commands that cannot be seen here", "| sh")
+_UNSEEN_THERE = Finding("exec_remote", "runs something on another machine that cannot be seen here", "ssh")
 _UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen SQL")
 # Longer arguments are matched by their beginning and end.
 _MOST_ARGUMENTS = 4000
@@ -50,11 +52,6 @@ _EMPTIES = LazyRegex(r"(?:\A|[;&|\n(])[ \t]*(?::|true|cat[ \t]+/dev/null)?[ \t]*
 _KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd|seasoned)"
 # A text without which the pattern finds nothing, the pattern, and what it finds.
 _TEXT_RULES = (
-    (
-        "DOCKER_HOST",
-        LazyRegex(r"\bDOCKER_HOST=['\"]?(?:ssh|tcp)://(?!localhost|127\.)"),
-        Finding("exec_remote", "talks to Docker on another machine", "DOCKER_HOST"),
-    ),
     (
         "/dev/",
         LazyRegex(r"/dev/(?:tcp|udp)/"),
@@ -85,6 +82,9 @@ _SQL_SERVERS = names("psql mysql mariadb sqlcmd cockroach")
 _MODULE_RUNNERS = names("npm pnpm yarn bun corepack")
 _RUN_WORDS = names("exec dlx x")
 _SPEAKING = names("echo printf tee")
+_DELETERS = names("rm unlink shred rmdir")
+# With these `ssh` runs no command, or git's.
+_NO_SHELL = names("-N -fN -Nf -V -G -Q -O")
 _EVALUATES = names("eval source .")
 _DECODERS = names("base64 base32 xxd uudecode")
 _DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
@@ -117,11 +117,11 @@ def assess_code(text: str, place: WorkingFolder) -> list[Finding]:
 
 def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> list[Finding]:
     """Everything found in a tool call: what its name says, and the commands, code and SQL in it."""
-    inside, complete = call_text.packed(tool, arguments)
-    found: list[Finding] = [*tool_call.findings(tool, inside, place)]
+    inside, complete = call.packed(tool, arguments)
+    found: list[Finding] = [*call.findings(tool, inside, place)]
     if not complete:
         found.append(_TOO_MANY)
-    for kind, text in (each for one in inside for each in call_text.texts(tool, one)):
+    for kind, text in (each for one in inside for each in call.texts(tool, one)):
         if kind in ("command", "typed"):
             found += assess_command(text, place)
         if kind in ("sql", "typed"):
@@ -134,61 +134,105 @@ def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -
 def _layer_findings(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
     if layer.unread:
         yield _TOO_MANY
-    fetches = bool(layer.substitutions) and any(
-        step.program in group("downloads") for inner in layer.substitutions for step in parse(inner)
-    )
+    if layer.host:
+        place = WorkingFolder(host=layer.host)
+    assigned = assignments(layer.text)
     for at, step in enumerate(layer.steps):
         before = piped_into(layer.steps, at)
         # `sudo` and similar have rows too: running anything as root may need a person.
         for wrapper in step.behind:
-            yield from _row_findings(Step(step.join, wrapper, (step.program, *step.words)))
+            yield from _row_findings(Step(step.join, wrapper, (step.program, *step.words)), "elsewhere")
+        found: list[Finding] = []
         for each in _readings(step):
-            yield from _row_findings(each)
-            yield from path.findings(each, before, place)
-            yield from guard.findings(each, place)
-        yield from _input_findings(step, before, layer, place, fetches=fetches)
+            target = target_of(each, place, assigned)
+            found += _row_findings(each, target)
+            found += path.findings(each, before, place)
+            found += guard.findings(each, place)
+            if each.program in group("clouds") or (each.program in group("databases") and target != "here"):
+                found += _database_findings(each, before, texts_given(layer, before), layer.text)
+        # The last reading names what runs: `python manage.py …` is `manage.py …`.
+        yield from found or in_production(each, target)
+        yield from _input_findings(step, before, layer, place)
         # A `cd` changes where the paths of the following steps lie.
         place = place.after(step)
-    for file in layer.files:
-        if file.text is None:
-            yield _DOWNLOADED
-        elif file.program:
-            yield from code.findings(file.text, place, file.program)
+    if any(step.program in group("downloads") for step in layer.steps) and _runs_download(layer.steps):
+        yield _DOWNLOADED
     for word, text_rule, finding in _TEXT_RULES:
         # The content of a here-document is text; if a shell reads it, it is a separate layer.
         if word in layer.text and text_rule.compiled.search(without_bodies(layer.text)):
             yield from () if _only_shows(layer.steps) else (finding,)
     if ">" in layer.text:
-        for found in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.compiled.sub("\n", layer.text))):
-            yield from path.written(found["target"], place)
-            if _EMPTIES.compiled.search(layer.text[: found.start() + 1]):
-                yield from path.emptied(found["target"], place)
-            yield from guard.changed(found["target"], place)
+        for redirected in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.compiled.sub("\n", layer.text))):
+            yield from path.written(redirected["target"], place)
+            if _EMPTIES.compiled.search(layer.text[: redirected.start() + 1]):
+                yield from path.emptied(redirected["target"], place)
+            yield from guard.changed(redirected["target"], place)
 
 
-def _input_findings(
-    step: Step, before: tuple[Step, ...], layer: Layer, place: WorkingFolder, *, fetches: bool
-) -> Iterator[Finding]:
-    """What a database, a shell or another interpreter is given to read."""
-    given = texts_given(layer, before)
-    if step.program in group("databases") and not _is_scratch(step, place):
-        yield from _database_findings(step, before, given, layer.text)
+def _input_findings(step: Step, before: tuple[Step, ...], layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
+    """What a shell, another interpreter or another machine is given to read."""
     if step.program in group("interpreters") or step.program in group("code_programs"):
         inline = code_in(step)
-        downloads = any(each.program in group("downloads") for each in before)
-        if (downloads and _runs_input(step, inline)) or (fetches and _runs_substitution(step, inline)):
+        run = _output_run(step, inline, before, layer)
+        if any(each.program in group("downloads") for each in run):
             yield _DOWNLOADED
-        fed = () if "<(" not in layer.text else printed_in(layer.substitutions)
-        for text in [inline] if inline is not None else (*given, *fed):
+        if any(map(_decodes, run)):
+            yield _DECODED
+        for text in [inline] if inline is not None else texts_given(layer, before):
             yield from code.findings(text, place, step.program)
-    if _runs_lines(step, before):
-        yield _UNSEEN
-    if _runs_decoded(step, before, layer):
-        yield _DECODED
     # `cat setup.sh | sh` runs a file, as `sh setup.sh` does, and a download has its own rule.
     seen = (*_SPEAKING, "cat", *group("downloads"))
-    if step.program in group("shells") and not is_script(step) and any(each.program not in seen for each in before):
+    is_fed = any(each.program not in seen for each in before)
+    if _runs_lines(step, before) or (step.program in group("shells") and not is_script(step) and is_fed):
         yield _UNSEEN
+    if (
+        "xargs" in step.behind
+        and step.program in _DELETERS
+        and (_FROM_FILE.compiled.search(layer.text) or _is_file(before))
+    ):
+        yield _UNSEEN
+    if step.program == "ssh" and _is_unseen_there(step, before, layer):
+        yield _UNSEEN_THERE
+
+
+def _output_run(step: Step, inline: str | None, before: tuple[Step, ...], layer: Layer) -> list[Step]:
+    """The programs whose output a shell or an interpreter runs: `curl … | sh`, `eval "$(…)"`, `bash <(…)`.
+
+    `python3 -c …` takes its input as data, unless its code runs it.
+    """
+    reads = reads_program(step) if inline is None else bool(_RUNS_STDIN.compiled.search(inline))
+    found = list(before) if reads else []
+    options = (word for option, word in pairwise(step.words) if option.endswith("c"))
+    words = step.words if step.program in _EVALUATES else (step.sub, inline or "", *options)
+    if any(word.lstrip(' "').startswith(_SUBSTITUTED) for word in words):
+        found += [one for text in layer.substitutions for one in parse(text)]
+    return found
+
+
+def _is_file(before: tuple[Step, ...]) -> bool:
+    """Whether what is piped is a file that was not seen: `cat list | xargs rm`."""
+    return bool(before) and before[0].program == "cat"
+
+
+def _is_unseen_there(step: Step, before: tuple[Step, ...], layer: Layer) -> bool:
+    """Whether `ssh` opens a shell that is typed into, or that reads something which is not written here."""
+    reached = on_host(step)
+    if reached is None or reached[0].startswith("git@") or not _NO_SHELL.isdisjoint(step.words):
+        return False
+    inner = parse(reached[1])
+    reads = not inner or (inner[0].program in group("shells") and not is_script(inner[0]))
+    return reads and not texts_given(layer, before)
+
+
+def _runs_download(steps: tuple[Step, ...]) -> bool:
+    """Whether a file is downloaded and then run: `curl -o i.sh URL && sh i.sh`."""
+    fetched = {word.rsplit("/", 1)[-1] for step in steps if step.program in group("downloads") for word in step.words}
+    fetched |= {"./" + name for name in fetched}
+    return any(
+        (step.sub.rsplit("/", 1)[-1] in fetched and step.program in group("interpreters"))
+        or (step.program in fetched and bool(step.prefix) and step.prefix[-1].endswith("/"))
+        for step in steps
+    )
 
 
 def _runs_lines(step: Step, before: tuple[Step, ...]) -> bool:
@@ -199,33 +243,6 @@ def _runs_lines(step: Step, before: tuple[Step, ...]) -> bool:
     if "xargs" not in step.behind:
         return False
     return step.program in holes or (step.program in group("shells") and not set(holes).isdisjoint(step.words[:2]))
-
-
-def _runs_input(step: Step, inline: str | None) -> bool:
-    """Whether an interpreter takes its input as code; `python3 -c …` takes it as data, unless its code runs it."""
-    return reads_program(step) if inline is None else bool(_RUNS_STDIN.compiled.search(inline))
-
-
-def _runs_substitution(step: Step, inline: str | None) -> bool:
-    """Whether what `$(…)` gives is the code itself: `sh -c "$(curl …)"`, but not `python3 -c "print('$(…)')"`."""
-    if inline is not None:
-        return inline.lstrip().startswith(_SUBSTITUTED)
-    if step.program in _EVALUATES:
-        return any(each in word for word in step.words for each in _SUBSTITUTED)
-    options = [word for option, word in zip(step.words, step.words[1:], strict=False) if option.endswith("c")]
-    return any(word.lstrip().startswith(_SUBSTITUTED) for word in (*options, step.sub))
-
-
-def _runs_decoded(step: Step, before: tuple[Step, ...], layer: Layer) -> bool:
-    """Whether a shell runs what another program decodes, which only serves to hide it."""
-    if step.program not in group("interpreters") and step.program not in _EVALUATES:
-        return False
-    if any(_decodes(each) for each in before):
-        return True
-    pairs = zip(("", *step.words), step.words, strict=False)
-    run = [word for option, word in pairs if step.program in _EVALUATES or re.fullmatch(r"-\w*[ce]", option)]
-    is_substitution = "<(" in layer.text or any(word.lstrip().startswith(("$(", "`")) for word in run)
-    return is_substitution and any(_decodes(each) for inner in layer.substitutions for each in parse(inner))
 
 
 def _decodes(step: Step) -> bool:
@@ -273,10 +290,12 @@ def _as_program(step: Step, at: int) -> Step:
     return Step(step.join, step.words[at].rsplit("/", 1)[-1], step.words[at + 1 :])
 
 
-def _row_findings(step: Step) -> Iterator[Finding]:
-    rows = rows_by_program().get(step.program)
+def _row_findings(step: Step, target: Target) -> Iterator[Finding]:
+    rows = [row for row in rows_by_program().get(step.program, ()) if target != "here" or not row.only_elsewhere]
     if "--help" in step.words and _shows_help(step):
         return
+    if step.program in group("clouds"):
+        yield from call.cloud_findings(step.program, step.words)
     if rows:
         texts = [_joined(step.words)]
         sub = step.sub
@@ -313,13 +332,6 @@ def _matches(row: CommandRow, texts: list[str]) -> bool:
 
 def _found(row: CommandRow) -> Finding:
     return Finding(row.action, row.why, row.name)
-
-
-def _is_scratch(step: Step, place: WorkingFolder) -> bool:
-    """Whether a database is in memory or in a temporary folder, where the agent is free."""
-    if not step.program.startswith(("sqlite", "duckdb")):
-        return False
-    return ":memory:" in step.words or place.resolve(step.sub).startswith(("/tmp/", "/var/tmp/"))
 
 
 def _database_findings(step: Step, before: tuple[Step, ...], given: tuple[str, ...], text: str) -> Iterator[Finding]:
@@ -380,12 +392,12 @@ def need_of_call(
     `folder` is the project, and `here` where its shell is now, if that is elsewhere; `follows_links`: on this machine.
     """
     given = arguments if isinstance(arguments, Mapping) else {}
-    own = tool_call.folder_in(given)
+    own = call.folder_in(given)
     place = working_folder(own if folder is None else folder, own or here, follows_links=follows_links)
     details: dict[str, Any] = {"tool": tool, "arguments": dict(given)}
     if agent:
         details["agent"] = agent
-    return _need(assess_call(tool, given, place), tool_call.shown(tool, given), details)
+    return _need(assess_call(tool, given, place), call.shown(tool, given), details)
 
 
 def gravity(found: Finding) -> int:

@@ -34,18 +34,21 @@ class CommandRow(msgspec.Struct, frozen=True):
     unless: str = ""
     action: str = ""
     """Which of the ten actions that need a person."""
+    only_elsewhere: bool = False
+    """Whether it is everyday work on this machine and in development."""
 
 
-class ToolNameRow(msgspec.Struct, frozen=True):
-    """Words of a tool's name that say what it does."""
+class NameRow(msgspec.Struct, frozen=True):
+    """Words that say what a tool does: those of its name, or of a command of a cloud (`aws rds delete-db-instance`)."""
 
-    verbs: frozenset[str]
+    action: str
     why: str
-    things: frozenset[str] = frozenset()
-    unless: frozenset[str] = frozenset()
-    remote_only: frozenset[str] = frozenset()
-    anywhere: bool = False
-    action: str = ""
+    verbs: frozenset[str]
+    things: frozenset[str]
+    """One of these must be named too; without any, the verb is enough."""
+    alone: frozenset[str]
+    """Verbs that need no thing in a cloud, where everything belongs to others too."""
+    unless: frozenset[str]
 
 
 class ToolRow(msgspec.Struct, frozen=True):

@@ -1,74 +1,69 @@
 """The tools of agents: what the words of a name say that a tool does, its kind and output, and its arguments.
 
-The verbs of a name must be its first or last word and one of `things` among the others; with `anywhere`, both may stand
-anywhere (no `things`: the verb is enough). Rows are asked in order, the first match decides.
+The verb of a tool's name must be its first or last word, and one of `things` among the others. In commands of a cloud,
+and in tools of servers for one, the verb may be anywhere, and those of `alone` need no thing. The first row decides.
 """
 
 from __future__ import annotations
 
-from seasoned.command.rows import ToolNameRow, ToolRow
+from seasoned.command.rows import NameRow, ToolRow
 
 
-def _names(
-    action: str,
-    why: str,
-    *,
-    verbs: str,
-    things: str = "",
-    unless: str = "",
-    remote_only: str = "",
-    anywhere: bool = False,
-) -> ToolNameRow:
-    sets = [frozenset(words.split()) for words in (verbs, things, unless, remote_only)]
-    return ToolNameRow(sets[0], why, sets[1], sets[2], sets[3], anywhere, action)
+def _names(action: str, why: str, *, verbs: str, things: str = "", alone: str = "", unless: str = "") -> NameRow:
+    return NameRow(action, why, *(frozenset(words.split()) for words in (verbs, things, alone, unless)))
 
 
+_NOT_PRODUCTION = "staging stage dev development preview test testing sandbox local draft dry"
 # fmt: off
-TOOL_NAMES = (
-    _names("deploy_production", "changes what runs for users",
-        verbs="deploy rollout redeploy ship promote",
-        unless="staging stage dev development preview test testing sandbox local draft dry",
-        anywhere=True),
+NAMES = (
+    _names("rotate_keys", "replaces or deletes a key or secret",
+        verbs="rotate regenerate revoke reset renew delete replace update create set unset put rm remove destroy "
+        "disable add import bulk schedule upload purge",
+        things="key keys secret secrets secretsmanager keyvault kms credential credentials token tokens certificate "
+        "certificates cert csr password apikey passphrase"),
     _names("publish_package", "publishes to everyone",
         verbs="publish unpublish release",
         things="package packages release npm crate gem image version pypi docker artifact app extension library"),
     _names("wipe_database", "empties or drops a database",
-        verbs="drop wipe truncate flush destroy purge reset erase empty clear",
-        things="database db table tables schema collection collections keyspace redis databases flushall"),
+        verbs="drop wipe truncate flush destroy purge reset erase empty clear delete rm flushall flushdb",
+        things="database databases db table tables schema collections keyspace redis flushall flushdb rds dynamodb "
+        "redshift elasticache sql spanner bigtable firestore alloydb pg postgres mysql mongo dataset",
+        alone="flushall flushdb"),
     _names("migrate_database", "changes the schema of a database",
         verbs="migrate migration migrations rollback apply run alter",
         things="database db schema migration migrations table"),
     _names("transfer_funds", "moves money",
         verbs="transfer send pay wire withdraw payout refund charge create issue move submit capture confirm "
         "place execute",
-        things="funds money payment payout payouts refund transfer charge invoice usd eur btc eth crypto wire "
-        "withdrawal payments order_payment balance"),
-    _names("rotate_keys", "replaces or deletes a key or secret",
-        verbs="rotate regenerate revoke reset renew delete replace update create set put",
-        things="key keys secret secrets credential credentials token tokens certificate certificates cert password "
-        "apikey passphrase"),
+        things="funds money payment payments payout payouts refund refunds transfer transfers charge charges invoice "
+        "topups usd eur btc eth crypto wire withdrawal balance"),
     _names("modify_permissions", "changes who may do what",
-        verbs="grant revoke modify change update set add remove assign attach detach edit invite make promote",
-        things="permission permissions role roles acl policy access privilege privileges collaborator "
-        "collaborators admin iam visibility owner rights"),
+        verbs="grant revoke modify change update set add remove assign attach detach edit invite make promote create "
+        "delete put patch apply replace enable disable",
+        things="permission permissions role roles rolebinding clusterrole clusterrolebinding serviceaccount acl policy "
+        "access privilege privileges collaborator collaborators admin iam visibility owner rights nsg firewall"),
+    _names("shutdown_service", "stops something that others may be using",
+        verbs="shutdown stop terminate kill restart reboot disable suspend down halt drain cordon deallocate",
+        things="service services server servers instance instances cluster vm vms container containers pod pods "
+        "deployment machine node host system app application website dyno",
+        alone="shutdown stop kill restart reboot suspend drain cordon evict deallocate poweroff"),
     _names("delete_data", "deletes what others may need",
-        verbs="delete remove destroy purge erase wipe empty bulkdelete truncate",
+        verbs="delete del remove rm rb destroy purge erase wipe empty bulkdelete truncate terminate undefine uninstall "
+        "down prune cancel deregister",
         things="data user users account accounts customer customers record records row rows bucket buckets object "
         "objects repo repository project volume volumes backup backups snapshot snapshots disk page pages "
-        "document documents index folder directory dataset table blob blobs archive namespace everything "
-        "all workspace database contact contacts email emails message messages event events site many bulk "
-        "batch collection collections topic topics queue stack environment domain domains dns deployment "
-        "secret",
-        remote_only="folder directory message messages event environment batch"),
-    _names("shutdown_service", "stops something that others may be using",
-        verbs="shutdown stop terminate kill restart reboot disable suspend scale_down halt drain",
-        things="service services server servers instance instances cluster vm vms container containers pod pods "
-        "deployment machine node host system app application website dyno"),
+        "document documents index dataset blob blobs archive namespace everything all workspace contact contacts "
+        "email emails events site many bulk collection topic topics queue stack domain domains dns deployment resource",
+        alone="delete del remove rm rb destroy purge erase wipe terminate undefine uninstall down"),
+    _names("deploy_production", "changes what runs for users",
+        verbs="deploy rollout redeploy ship promote",
+        alone="deploy rollback promote launch apply upgrade up install replace patch edit set scale autoscale expose "
+        "label annotate taint update modify change sync submit import refresh",
+        unless=_NOT_PRODUCTION),
     _names("exec_remote", "runs something on another machine",
         verbs="exec execute run ssh invoke send",
-        things="remote ssh pod host hosts server instance node ssm fleet on_host remotely"),
-    _names("wipe_database", "empties a database", verbs="flushall flushdb", anywhere=True),
-    _names("exec_remote", "runs something on another machine", verbs="ssh", anywhere=True),
+        things="remote ssh pod host hosts server instance node ssm ecs vm fleet remotely",
+        alone="ssh exec console attach debug rsh"),
 )
 TOOLS = (
     ToolRow("terminal", "shell",

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from seasoned.command.call_text import objects, read_as
+from seasoned.command.call import objects
 from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import assess_call, gravity
 from seasoned.command.rows import Finding
@@ -60,13 +60,7 @@ def _calls(one: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for tool in (each for key in _TOOL_KEYS if isinstance(each := one.get(key), str)):
         yield from ((tool, given) for key in _ARGUMENT_KEYS if isinstance(given := one.get(key), Mapping))
     # Its own texts and lists; the objects inside it are read separately.
-    held = {key: _own(value) for key, value in one.items() if isinstance(value, str | list)}
-    yield "", held
-    # Any name that may hold a command, code or SQL, also where only some tools would run it.
-    yield from (("", {kind: value}) for key, value in held.items() for kind in read_as(key))
-    for key, value in one.items():
-        if isinstance(value, dict) and read_as(key):
-            yield from (("", {kind: each}) for kind in read_as(key) for each in value.values() if isinstance(each, str))
+    yield "", {key: _own(value) for key, value in one.items() if isinstance(value, str | list)}
 
 
 def _own(value: str | list[Any]) -> str | list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from seasoned.command.call_text import brief_of
+from seasoned.command.call import brief_of
 from seasoned.command.tool import Commit, commits_of
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.history.read import read_one

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from seasoned.app.stores import live_sessions
-from seasoned.command.call_text import brief_of
+from seasoned.command.call import brief_of
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Denied, SeasonedError

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.command.call_text import MOST_OBJECTS, objects
+from seasoned.command.call import MOST_OBJECTS, objects
 from seasoned.command.risk import need_of_call
 from tests.each_case import check_each
 
@@ -33,7 +33,22 @@ HELD: list[tuple[str, dict[str, Any], str]] = [
     ("mcp__warehouse__run", {"statements": ["select 1", "DELETE FROM orders"]}, "delete_data"),
     ("mcp__x__do", {"sql": {"text": "DROP DATABASE shop"}}, "wipe_database"),
     ("mcp__k8s__kubectl", {"args": ["delete", "ns", "shop"]}, "delete_data"),
-    ("mcp__k8s__kubectl_delete", {"resource": "deployment"}, "shutdown_service"),
+    ("mcp__k8s__kubectl_delete", {"resource": "deployment"}, "delete_data"),
+    # Values decide, whatever they are called.
+    *(
+        ("mcp__x__do", {key: DELETES}, "delete_data")
+        for key in ("sh", "text", "q", "hook", "cmd_str", "do", "task", "job", "line", "anything")
+    ),
+    ("control", {"action": "delete", "target": "/srv/data"}, "delete_data"),
+    ("get_shell", {"line": DELETES}, "delete_data"),
+    # Named tools.
+    ("mcp__k8s__delete_resource", {"kind": "Deployment"}, "delete_data"),
+    ("mcp__aws__call_aws", {"command": "aws s3 rm s3://backups --recursive"}, "delete_data"),
+    ("mcp__tf__destroy", {"dir": "infra"}, "delete_data"),
+    ("mcp__db__wipe", {"database": "shop"}, "wipe_database"),
+    ("list_and_delete", {"path": "/srv/data"}, "delete_data"),
+    ("apply_patch", {"input": "*** Begin Patch\n*** Delete File: /srv/a\n*** End Patch"}, "delete_data"),
+    ("Write", {"file_path": "/etc/claude-code/managed-settings.json", "content": "{}"}, "modify_permissions"),
     ("git", {"subcommand": "push", "args": ["--force", "origin", "main"]}, "delete_data"),
     ("http_request", {"method": "delete", "url": "https://api.example.org/orders/1"}, "delete_data"),
     ("fetch_api", {"method": "POST", "url": "https://api.stripe.com/v1/refunds", "body": {}}, "transfer_funds"),
@@ -46,6 +61,8 @@ NOT_HELD: list[tuple[str, dict[str, Any]]] = [
     ("mcp__x__do", {"program": "git", "args": ["status"]}),
     ("mcp__x__do", {"shell": "bash", "cwd": FOLDER}),
     ("mcp__docs__search", {"query": "DROP TABLE users"}),
+    ("mcp__docs__search", {"query": "terraform destroy"}),
+    ("mcp__github__create_issue", {"title": "make deploy fails", "body": "git push --force main is off"}),
     ("WebSearch", {"query": "how to delete from table users"}),
     ("mcp__x__do", {"query": "delete the old rows, then tell me"}),
     ("Write", {"file_path": f"{FOLDER}/package.json", "content": json.dumps({"scripts": {"command": DELETES}})}),

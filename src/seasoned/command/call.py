@@ -1,0 +1,350 @@
+"""Reads a tool call: what its name says it does, the files it writes to, and the commands, code and SQL in its values.
+
+Tools that are known name the arguments that they run. For any other tool the values decide, not what they are called.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Literal
+
+import msgspec
+
+from seasoned.command import guard, path
+from seasoned.command.action import HIGH_RISK, check_action
+from seasoned.command.parse import names, parse
+from seasoned.command.path import WorkingFolder
+from seasoned.command.rows import Finding, group, regex, rows_by_program
+from seasoned.command.target import PRODUCTION
+from seasoned.command.tool import commands_in_script, known_tools, snake, tool_of
+from seasoned.command.tool_table import NAMES
+from seasoned.errors import UsageError
+from seasoned.lazy_regex import LazyRegex
+
+TextKind = Literal["command", "typed", "code", "sql"]
+# A call with more objects than this, or objects deeper in each other, was built to hide something: a person looks.
+MOST_OBJECTS = 500
+_DEEPEST = 20
+_COMMAND_KEYS = names("command cmd commands script input args argv arguments")
+_TYPED_KEYS = names("chars input data text keys stdin line")
+_CODE_KEYS = names("code source python python_code python_script cell javascript js typescript ts ruby perl php lua")
+# Tools that type into a running program: their text may be a command or SQL.
+_TYPES = LazyRegex(r"(?:^|_)(?:write_stdin|write_bash|send_keys|send_input|process|shell_input|type_text)(?:$|_)|stdin")
+_RUNS_CODE = LazyRegex(
+    r"(?:^|_)(?:i?python|jupyter|repl|notebook|interpreter|(?:execute|run)_?code|code_execution|eval)(?:$|_)"
+)
+_SPEAKS_SQL = LazyRegex(
+    r"(?:^|_)(?:sql|postgres\w*|mysql|sqlite|database|db|bigquery|snowflake|mongo\w*|clickhouse|supabase|warehouse"
+    r"|duckdb|mariadb)(?:$|_)"
+)
+# How a statement that changes something begins; a search for these words does not begin so.
+_STATEMENT = LazyRegex(
+    r"(?is)\A(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:drop|delete|truncate|update|alter|grant|revoke|create|insert|begin|with"
+    r"|merge|rename|call|exec|do|set|start\s+transaction)\b.*\b(?:table|database|schema|from|set|to|on|into|user|role"
+    r"|index|view|begin|cascade|truncate)\b"
+)
+_SQL_KEYS = names("sql query statement statements queries sql_query sql_text")
+# Arguments that a person reads; and words of tools that look for what they are given.
+_PROSE_KEYS = names(
+    "title body description comment message summary subject content prompt note notes thought question answer reason"
+    " explanation justification"
+)
+_ENGLISH = names("is are was were be been the that this what which he she it you we please would should not of a")
+_SEARCHING = names("search query grep find lookup")
+REMOTE_NAME = LazyRegex(r"__|[./:]")
+# The script that Codex gives to `exec` reaches files and the shell by calling tools, and in no other way.
+_CALLS_TOOLS = LazyRegex(r"\btools\.\w+\(|\bawait\s+\w+\(")
+# The input of these tools is stored, searched or displayed, never run.
+_RUNS_NOTHING = ("file_read", "file_write", "search", "web", "meta", "agent")
+_FOLDER_KEYS = ("cwd", "workdir", "working_directory", "working_dir", "folder", "directory")
+# Under these names file tools of all agents take the paths they write to, move or delete.
+_PATH_KEYS = names(
+    "file_path path filename target_file notebook_path file destination target paths files source src from_path"
+    " old_path new_path dest to_path uri filepath absolute_path"
+)
+_WRITING = names("write edit patch create replace insert move apply update multiedit save put append str rename")
+_DELETING = names("delete remove unlink rm trash erase wipe destroy")
+_PATCHED = LazyRegex(
+    r"^(?:\*\*\* (?P<how>Update|Add|Delete) File: |\+\+\+ (?:b/)?|\*\*\* Move to: )(?P<path>\S+)", re.MULTILINE
+)
+_SUBCOMMAND = LazyRegex(r"[a-z][a-z0-9]*(?:[:_-][a-z0-9]+)*\Z")
+
+
+@lru_cache(maxsize=256)
+def words_of(tool: str) -> tuple[str, ...]:
+    """The words of a tool's own name, without the server that offers it: `mcp__db__drop_table` is (drop, table)."""
+    own = REMOTE_NAME.compiled.split(tool[:300].strip("_"))[-1] or tool[:300]
+    return tuple(word for word in snake(own).split("_") if word)
+
+
+# -- the values of a call ---------------------------------------------------------------------------------------------
+
+
+def objects(value: Any, *, decodes: bool = True) -> tuple[list[Mapping[str, Any]], bool]:
+    """The objects in a value, also in lists and in texts of JSON; and whether these are all."""
+    found: list[Mapping[str, Any]] = []
+    level, depth = [value], 0
+    while level and depth <= _DEEPEST and len(found) <= MOST_OBJECTS:
+        found += (one for one in level if isinstance(one, Mapping))
+        level = [inner for one in level for inner in _held_in(one, decodes)]
+        depth += 1
+    return found[:MOST_OBJECTS], not level and len(found) <= MOST_OBJECTS
+
+
+def _held_in(value: Any, decodes: bool) -> Iterator[Any]:
+    if isinstance(value, str):
+        value = [_decoded(value)] if decodes else []
+    held = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    yield from (one for one in held if isinstance(one, Mapping | list | tuple) or (decodes and isinstance(one, str)))
+
+
+def _decoded(text: str) -> Any:
+    """The object or list in a JSON text; None if it is neither."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+
+
+def packed(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
+    """The arguments and the objects inside them, and whether that is all of them."""
+    return objects(arguments, decodes=tool_of(tool).form not in _RUNS_NOTHING)
+
+
+def texts(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, str]]:
+    """The commands, code and SQL in one object of a call, each with how to read it."""
+    form = tool_of(tool).form
+    if form in _RUNS_NOTHING:
+        return
+    words = words_of(tool)
+    name = "_".join(words)
+    is_known = tool.lower() in known_tools()
+    for key, value in arguments.items():
+        low = snake(str(key))
+        if tool == "exec" and isinstance(value, str) and _CALLS_TOOLS.compiled.search(value):
+            yield from (("command", text) for text in commands_in_script(value))
+        elif low in _CODE_KEYS and form != "shell":
+            # `source` may also be where something comes from.
+            runs = _RUNS_CODE.compiled.search(name) or low != "source"
+            yield from (("code", text) for text in _texts(value) if runs)
+        elif low in _TYPED_KEYS and _TYPES.compiled.search(name):
+            yield from (("typed", text) for text in _texts(value))
+        elif low in _COMMAND_KEYS or not (is_known or low in _PROSE_KEYS):
+            yield from (("command", text) for text in _commands(value) if is_known or _is_run(words, text))
+        if low in _SQL_KEYS:
+            yield from (("sql", text) for text in _texts(value) if low.startswith("sql") or _is_statement(tool, text))
+    if not is_known and _SEARCHING.isdisjoint(words) and words[:1] not in (("get",), ("list",), ("read",)):
+        yield from (("command", text) for text in _spread(arguments, name))
+
+
+def _is_run(words: tuple[str, ...], text: str) -> bool:
+    """Whether a tool with this name may run a text: one that searches does not, one that looks takes names."""
+    if not _SEARCHING.isdisjoint(words):
+        return False
+    return is_command(text) and (not words or words[0] not in group("looking") or " " in text)
+
+
+def is_command(text: str) -> bool:
+    """Whether a text begins as a command line does: with a program that the rules know."""
+    steps = parse(text)
+    program = steps[0].program if steps else ""
+    if steps and len(_ENGLISH.intersection(steps[0].words)) > 1:
+        return False  # `rm -rf /srv is what he typed`
+    known = ("shells", "clouds", "writers", "readers", "reading", "wrappers", "databases", "migrators", "code_programs")
+    if program in ("export", "case", "true", "false", "read", "view", "last", "type"):  # as other texts begin too
+        return False
+    return program in rows_by_program() or program in path.RULES or any(program in group(each) for each in known)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """A text, or the texts in a list or an object."""
+    held = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else (value,)
+    yield from (one for one in held if isinstance(one, str))
+
+
+def _commands(value: Any) -> Iterator[str]:
+    """The commands in a field: a text, a list of words (also as JSON), or a list of commands."""
+    yield from _texts(value)
+    if isinstance(value, str):
+        value = _decoded(value)
+    lists = [value, *value] if isinstance(value, list | tuple) else []
+    for words in lists:
+        if isinstance(words, list | tuple) and len(words) > 1 and all(isinstance(word, str) for word in words):
+            yield shlex.join(words)
+
+
+def _is_statement(tool: str, text: str) -> bool:
+    """Whether a text is a statement, and not words to look for."""
+    words = words_of(tool)
+    speaks = _SPEAKS_SQL.compiled.search(snake(tool)) is not None
+    looks = bool(words) and words[0] in group("looking") - {"query", "select"} and not speaks
+    return not looks and _STATEMENT.compiled.search(text[:2000]) is not None
+
+
+def _spread(arguments: Mapping[str, Any], tool: str) -> Iterator[str]:
+    """Commands spread over several fields: a program and its arguments, a move, an HTTP request."""
+    values = [value for value in arguments.values() if isinstance(value, str) and value]
+    lists = [[one for one in value if isinstance(one, str)] for value in arguments.values() if isinstance(value, list)]
+    rest = [*values, *(shlex.join(words) for words in lists if words)]
+    for value in values:
+        if " " not in value and is_command(value):
+            yield f"{value} {' '.join(each for each in rest if each != value)}"
+    # `mcp__k8s__kubectl_delete` runs kubectl.
+    program = tool.replace("_", "-") if is_command(tool.replace("_", "-")) else tool.replace("_", " ")
+    if is_command(program):
+        yield f"{program} {' '.join(rest)}"
+    if tool.startswith(("move", "rename", "mv")) and len(values) > 1:
+        yield shlex.join(("mv", *values[:2]))
+    address = next((value for value in values if "://" in value), "")
+    method = next((value.upper() for value in values if value.upper() in ("POST", "PUT", "PATCH", "DELETE")), "")
+    if address and method:
+        body = "" if len(arguments) < 3 else " -d x"
+        yield f"curl -X {method}{body} {shlex.quote(address)}"
+
+
+# -- its name, and the files it writes to -----------------------------------------------------------------------------
+
+
+def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -> Iterator[Finding]:
+    """What the name of a tool implies, and what a file tool writes to; `inside` are the objects in its arguments."""
+    words = words_of(tool)
+    if not words:
+        return
+    form = tool_of(tool).form
+    if inside[0].get("command") != "view":
+        yield from _file_findings(words, inside, place)
+    if words[0] not in group("looking") and form not in ("file_read", "search", "web", "meta"):
+        yield from (found for one in inside for found in guard.in_arguments(one, place))
+    try:
+        exact = check_action("_".join(words))
+    except UsageError:
+        exact = ""
+    if exact in HIGH_RISK:
+        yield Finding(exact, "is named as an action that always needs a person", "tool name")
+    elif form not in _RUNS_NOTHING or form == "meta":
+        yield from _name_findings(tool, words, inside[0])
+
+
+def _name_findings(tool: str, words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[Finding]:
+    # `get_users` looks, `get_and_delete_users` does not.
+    if (words[0] in group("looking") and "and" not in words) or words[0] in group("asking"):
+        return
+    server = frozenset(snake(tool).split("_")) - frozenset(words)
+    if "ssh" in server:
+        yield Finding("exec_remote", "runs something on another machine", "tool name")
+    # `control(action="delete", target="…")`: the value is the verb.
+    said = [value.lower() for value in given.values() if isinstance(value, str) and value.isalpha()]
+    in_cloud = not server.isdisjoint(group("cloud_servers")) or any(map(PRODUCTION.compiled.search, said))
+    if in_cloud:
+        yield from _in_cloud((*server, *words, *said))
+    else:
+        yield from _by_row(words)
+
+
+def cloud_findings(program: str, words: tuple[str, ...]) -> Iterator[Finding]:
+    """What a command of a cloud or a cluster does, by its own words: `aws rds delete-db-instance`."""
+    text = " ".join(words)
+    if any(regex(pattern).search(text) for pattern in ("{not_run}", "{development}")) or "sk_test_" in text:
+        return
+    plain = [word for word in words[:12] if _SUBCOMMAND.compiled.match(word)][:6]
+    for found in _in_cloud((program, *(part for word in plain for part in re.split("[:_-]", word)))):
+        # Without `--prod` these make a preview; a setting of the tool itself is on this machine.
+        is_preview = program in ("vercel", "vc", "now", "netlify", "ntl") and found.action == "deploy_production"
+        if not is_preview and plain[:1] not in (["config"], ["configure"], ["login"], ["auth"]):
+            yield found
+
+
+def _in_cloud(words: tuple[str, ...]) -> Iterator[Finding]:
+    """The first row that fits the words, up to one that only looks."""
+    looks = next((at for at, word in enumerate(words) if word in group("looking")), len(words))
+    said = frozenset(words)
+    acting = frozenset(words[:looks])
+    for row in NAMES:
+        if not said & row.unless and (acting & row.alone or (acting & row.verbs and said & row.things)):
+            yield Finding(row.action, row.why, "cloud")
+            return
+
+
+def _by_row(words: tuple[str, ...]) -> Iterator[Finding]:
+    said = frozenset(words)
+    for row in NAMES:
+        is_first = words[0] in row.verbs and not row.things.isdisjoint(words[1:])
+        is_last = len(words) > 1 and words[-1] in row.verbs and not row.things.isdisjoint(words[:-1])
+        if not said & row.unless and (is_first or is_last or (not row.things and said & row.verbs)):
+            yield Finding(row.action, row.why, "tool name")
+            return
+
+
+def _file_findings(words: tuple[str, ...], inside: list[Mapping[str, Any]], place: WorkingFolder) -> Iterator[Finding]:
+    deletes = not _DELETING.isdisjoint(words) or not _DELETING.isdisjoint(_texts(inside[0]))
+    if not deletes and _WRITING.isdisjoint(words):
+        return
+    for target in _paths(inside):
+        yield from list(guard.changed(target, place)) or path.written(target, place)
+        if deletes:
+            yield from _deleted(target, place)
+    for text in (each for one in inside for each in one.values() if isinstance(each, str) and "\n" in each):
+        for found in _PATCHED.compiled.finditer(text[:100_000]):
+            yield from list(guard.changed(found["path"], place)) or path.written(found["path"], place)
+            if found["how"] == "Delete":
+                yield from _deleted(found["path"], place)
+
+
+def _deleted(target: str, place: WorkingFolder) -> Iterator[Finding]:
+    if target.startswith(("/", "~", "..")) and not place.contains(target):
+        yield Finding("delete_data", f"deletes {target!r}, which is not inside the working folder", "delete outside")
+
+
+def _paths(inside: list[Mapping[str, Any]]) -> Iterator[str]:
+    """The paths that a file tool is given, also in lists."""
+    for arguments in inside:
+        for key, value in arguments.items():
+            if key in _PATH_KEYS:
+                # `source` may also be code, not a path.
+                fitting = (each for each in _texts(value) if len(each) < 400 and "\n" not in each)
+                yield from (each.removeprefix("file://") for each in fitting)
+
+
+def folder_in(arguments: Mapping[str, Any]) -> str | None:
+    """The working folder that a call names itself."""
+    return next((value for key in _FOLDER_KEYS if isinstance(value := arguments.get(key), str)), None)
+
+
+def shown(tool: str, arguments: Mapping[str, Any]) -> str:
+    """A call in one line, for a person."""
+    parts = [
+        f"{key}={value!r}" if not isinstance(value, str) else f"{key}={value[:100]!r}"
+        for key, value in list(arguments.items())[:8]
+        if isinstance(value, str | int | float | bool)
+    ]
+    return f"{tool[:100]}({', '.join(parts)})"
+
+
+# Arguments that say most about a call, the best first.
+_TELLING = ("command", "cmd", "pattern", "query", "file_path", "path", "url", "description", "prompt")
+_BRIEF = 200
+
+
+def brief_of(arguments: str) -> str:
+    """Arguments in one line, or only the one that says most."""
+    try:
+        found = msgspec.json.decode(arguments)
+    except ValueError:
+        return arguments[:_BRIEF]
+    if not isinstance(found, dict) or not found:
+        return "no arguments"
+    told = {name: _words(found[name]) for name in _TELLING if name in found}
+    said = next(filter(None, told.values()), None)
+    return (said or msgspec.json.encode(found).decode())[:_BRIEF]
+
+
+def _words(value: object) -> str:
+    """A text, or the command in a list of words: `bash -lc COMMAND`."""
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return str(value[-1]) if len(value) == 3 and value[1] in ("-lc", "-c") else " ".join(value)
+    return value if isinstance(value, str) else ""
