@@ -130,6 +130,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "echo 'mira ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/mira",
         "psql -h db.example.com -c 'GRANT ALL ON DATABASE shop TO bob'",
         "seasoned confirm serve",
+        "sudo -u seasoned cat notes",
     ),
     "publish_package": (
         "npm publish",

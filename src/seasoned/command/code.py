@@ -28,15 +28,6 @@ _PATTERN = LazyRegex(
 _NOT_FILES = LazyRegex(
     r"\b(?:app|router|server|api|client|axios|fastify|map|set|cache|params|headers|searchParams)\.(?:delete|remove)\b"
 )
-# Libraries of clouds, and the names under which all of them delete.
-_CLOUD_LIBRARY = LazyRegex(
-    r"\b(?:boto3|botocore|aiobotocore|google\.cloud|googleapiclient|azure\.|kubernetes|@aws-sdk|aws-sdk|@google-cloud|@azure"
-    r"|digitalocean|openstack|hcloud|pulumi|libcloud|Aws::)"
-)
-_CLOUD_DELETES = LazyRegex(
-    r"\.(?:(?:delete|terminate|destroy|purge|deregister)(?:_\w+|[A-Z]\w*)?|begin_delete\w*|delete)\s*\("
-    r"|\b(?:Delete|Terminate)[A-Z]\w*Command\b"
-)
 _ELSEWHERE = LazyRegex(r"""['"`{ ]((?:/|~/|\.\./)[\w.@*~/+-]+)(?=['"`}\s]|\Z)""")
 _EVALUATES = LazyRegex(r"\b(?:exec|eval|Function|instance_eval|loadstring|load|do)\b")
 _FETCHES = LazyRegex(
@@ -62,8 +53,6 @@ def findings(code: str, place: WorkingFolder, program: str = "") -> Iterator[Fin
     ):
         yield Finding("transfer_funds", "moves money", "code: payment")
     yield from guard.in_code(code)
-    if _CLOUD_LIBRARY.compiled.search(code) and _CLOUD_DELETES.compiled.search(code):
-        yield Finding("delete_data", "deletes something in a cloud", "code: cloud")
     if _EVALUATES.compiled.search(code) and _FETCHES.compiled.search(code) and _REMOTE.compiled.search(code):
         yield _DOWNLOADED
 
@@ -111,9 +100,6 @@ _SQL_SHAPE = LazyRegex(
     r"|sequence|extension|procedure)"
     r"|rename\s+table)\b|\.dropIndex(?:es)?\s*\("
 )
-_SQL_STOPS = LazyRegex(
-    r"(?i)\bpg_terminate_backend\s*\(|\bdb\.shutdownServer\s*\(|\bkill\s+(?:query|connection)\s+\d|^\s*shutdown\b"
-)
 
 
 def sql_findings(text: str) -> Iterator[Finding]:
@@ -136,5 +122,3 @@ def sql_findings(text: str) -> Iterator[Finding]:
         yield Finding("modify_permissions", "changes who may use a database", "SQL: GRANT, REVOKE")
     if _SQL_SHAPE.compiled.search(plain):
         yield Finding("migrate_database", "changes the schema of a database", "SQL: ALTER, DROP")
-    if _SQL_STOPS.compiled.search(plain):
-        yield Finding("shutdown_service", "ends connections or the server of a database", "SQL: stop")

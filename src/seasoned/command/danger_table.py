@@ -122,14 +122,11 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
     },
     "publish_package": {
         "publishes to everyone, which cannot be undone": (
-          _row("npm publish", "npm pnpm yarn bun",
-            r"^(?:npm )?(?:-r |--recursive |workspaces? \S+ )?(?:publish|unpublish|deprecate|dist-tag (?:add|rm"
-            "|set))(?= |$)", "{dry_run}"),
-          _row("python publish", "twine uv poetry hatch flit pdm maturin rye", "{first:publish upload}",
-            "{not_run}|testpypi"),
-          _row("cargo publish", "cargo", "{first:publish yank owner release}", "{not_run}|(?:^| )-n(?= |$)"),
-          _row("gem push", "gem pod choco dotnet nuget",
-            "^(?:trunk |nuget )?(?:push|yank|upload|release|delete)(?= |$)"),
+          _row("package published",
+            "npm pnpm yarn bun twine uv poetry hatch flit pdm maturin rye cargo gem pod choco dotnet nuget dart "
+            "flutter mix vsce ovsx jsr deno wasm-pack",
+            r"^(?:-r |--recursive |workspaces? \S+ |npm |pub |trunk |nuget |hex\.)?(?:publish|unpublish|deprecate"
+            "|upload|yank|push|dist-tag (?:add|rm|set))(?= |$)", "{not_run}|testpypi|(?:^| )-n(?= |$)"),
           _row("maven, gradle publish", "mvn mvnw gradle gradlew sbt lein clj mill",
             r"(?:^| )(?:\S*:)?(?:publish(?!ToMavenLocal|Local)\S*|deploy|\+publish|sonatypeRelease"
             "|release:perform)(?= |$)", "{dry_run}"),
@@ -138,8 +135,6 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
             "semantic-release release-it np lerna changeset changesets goreleaser auto standard-version "
             "cargo-release", "^(?:publish|release|shipit)?(?= |$)",
             "{not_run}|-d(?= |$)|--snapshot|--no-publish|--ci=false"),
-          _row("extension", "dart flutter mix vsce ovsx jsr deno wasm-pack",
-            r"^(?:pub )?(?:publish|upload|unpublish)(?= |$)|^hex\.publish", "{not_run}"),
         ),
         "runs the project's own release": (_row("npm run publish", "npm pnpm yarn bun make just task",
             r"^(?:run(?:-script)? )?(?:release|publish|semantic-release)(?::(?!dry|docs?|site|local|test)\S*)?(?= "
@@ -171,22 +166,14 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
         ),
     },
     "modify_permissions": {
-        "starts an agent without its checks, or with other settings": (_row("claude without checks",
-            "claude claude-code",
-            "(?:^| )--(?:allow-)?dangerously-skip-permissions(?= |=|$)|(?:^| )--permission-mode[ "
-            "=](?:bypassPermissions|dontAsk)|(?:^| )--(?:settings|setting-sources|bare)(?= |=|$)|^config (?:set"
-            "|remove|rm)(?= )|^mcp remove(?= )|^plugins? (?:disable|remove|uninstall)(?= )", "{help}"),),
-        "starts an agent without its checks": (
-          _row("codex without checks", "codex",
-            r"(?:^| )--(?:dangerously-\S+|yolo)(?= |=|$)|danger-full-access|approval_policy[ =]+[\x22\x27]?never"
-            r"|(?:^| )(?:-a|--ask-for-approval)[ =]never|(?:^| )(?:-c|--config)[ =][\x22\x27]?(?:features\.)?hooks"
-            "|(?:^| )--disable[ =]hooks|^features disable", "{help}"),
-          _row("other agents without checks", "hermes gemini copilot amp aider cursor-agent opencode qwen goose",
-            r"(?:^| )--(?:yolo|yes-always|allow-all-tools|allow-all-paths|dangerously-\S+|trust-all-tools)(?= |=|$)"
-            r"|(?:^| )--approval-mode[ =]yolo|^(?:config|settings) (?:set|unset|delete|remove|rm) \S*(?:hook|approv"
-            "|permission|plugin|yolo|danger|sandbox|auto_accept|allow|trust)|^(?:plugins?|hooks?) (?:disable|remove"
-            "|uninstall|revoke)(?= )", "{help}"),
-        ),
+        "starts an agent without its checks, or with other settings": (_row("agent without checks",
+            "claude claude-code codex hermes gemini copilot amp aider cursor-agent opencode qwen goose",
+            r"(?:^| )--(?:(?:allow-)?dangerously-\S+|yolo|yes-always|allow-all-\w+|trust-all-tools|settings"
+            r"|setting-sources|bare)(?= |=|$)|--(?:permission|approval)-mode[ =](?:bypassPermissions|dontAsk|yolo)"
+            r"|danger-full-access|approval_policy[ =]+[\x22\x27]?never|(?:^| )(?:-a|--ask-for-approval)[ =]never"
+            r"|(?:^| )(?:-c|--config)[ =][\x22\x27]?(?:features\.)?hooks|(?:^| )--disable[ =]hooks|^features disable"
+            "|^(?:config|settings) (?:set|unset|delete|remove|rm)(?= )|^mcp remove(?= )"
+            "|^(?:plugins?|hooks?) (?:disable|remove|uninstall|revoke)(?= )", "{help}"),),
         "removes the program that asks": (_row("seasoned uninstalled", "pip pip3 pipx uv brew conda mamba",
             "(?:^| )(?:uninstall|remove)(?= )(?:.* )?seasoned(?= |$)"),),
         "makes agents use other settings": (_row("agents' variables", "export setenv launchctl",
@@ -231,18 +218,18 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
             r"--(?:delete-(?:secret-)?(?:and-public-)?keys?|gen(?:erate)?-key|full-gen\S*|quick-(?:gen\S*|add\S*"
             r"|rev\S*|set\S*)|gen-revoke|generate-revocation|edit-key|change-pass\S*|passwd|send-keys?"
             r"|import-ownertrust|delete-secret\S*)(?= |=|$)"),
+          _row("ssh-keygen", "ssh-keygen", "",
+            r"(?:^| )-\w*[lyFRBHYDLeiMKr]\w?(?= |$)|{help}"
+            r"|(?:^| )-\w*f ?(?!~|\$HOME|/(?:home|root|Users|etc)/|\.\.)\S"),
           _row("npm token", "npm yarn pnpm", "^(?:npm )?token (?:create|revoke|delete)"),
         ),
     },
     "transfer_funds": {
         "moves money": (
-          _row("payment request", "curl",
-            "^(?=.*(?:{paying_hosts}))(?=.*(?:(?:-X ?|--request[ =])(?:POST|PUT|PATCH|DELETE)|(?:^| "
-            r")(?:-[a-zA-Z]*[dFT]|--data\S*|--form\S*|--json|--upload-file|-d\S+)(?= |=|$|\S)))",
-            r"sk_test_|sandbox|(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/])|(?:^| )(?:-G|--get)(?= |$)"),
-          _row("payment request (wget)", "wget http https xh httpie hurl",
-            "^(?=.*(?:{paying_hosts}))(?=.*(?:--(?:post|body|method)|(?:^| )(?:POST|PUT|PATCH|DELETE)(?= )"
-            r"|\w+:?=\S))", r"sk_test_|sandbox|(?:localhost|127\.0\.0\.1|(?:^| ):\d+)(?=[:/])|(?:^| )GET(?= )"),
+          _row("payment request", "curl wget http https xh httpie hurl",
+            r"^(?=.*(?:{paying_hosts}))(?=.*(?:^| )(?:(?:-X ?|--(?:request|method)[ =])?(?:POST|PUT|PATCH|DELETE)"
+            r"(?= |$)|-[a-zA-Z]*[dFT]|--(?:data|form|json|upload-file|post|body)|-d\S+|\w+:?=\S))",
+            r"sk_test_|sandbox|(?:localhost|127\.0\.0\.1|\[::1\]|(?:^| ):\d+)(?=[:/])|(?:^| )(?:-G|--get|GET)(?= |$)"),
         ),
     },
 }

@@ -39,12 +39,7 @@ _CODE_CHANGES = LazyRegex(
     r"|\brm\w*\(|copy|move|link\(|chmod|truncate|execute|\bdump\(|system|subprocess|\bexec|spawn|save|>\s*['\"]?~?/"
 )
 _NOT_PATH = LazyRegex(r"[\s()'\"<>|;]")
-_NAMES = LazyRegex(r"claude|codex|hermes|seasoned|[*?\[$]|CLAUDE|CODEX|HERMES|SEASONED")
-_GLOB = LazyRegex(r"(?:\A|/)\.[^/]*[*?\[]")
-_HOMES = names(
-    "~/.claude ~/.claude/settings.json ~/.codex ~/.codex/hooks.json ~/.codex/config.toml ~/.seasoned"
-    " ~/.seasoned/seasoned.db ~/.hermes/config.yaml"
-)
+_NAMES = LazyRegex(r"(?i)claude|codex|hermes|seasoned|managed-settings")
 _GIT_KEEPS = names("add commit ls-files check-ignore rev-list shortlog grep fetch push whatchanged annotate archive")
 # Programs that take these places as sources and write to their last argument.
 _COPIES = names("cp rsync scp install")
@@ -58,7 +53,7 @@ _MOVED = Finding("modify_permissions", "starts an agent or Seasoned with other s
 
 
 def is_place(word: str, place: WorkingFolder) -> bool:
-    """Whether a path is one of these files, even if written with `..`, `~` or a pattern."""
+    """Whether a path is one of these files, even if written with `..` or `~`."""
     # With these characters it is code or a sentence, which other rules read.
     if len(word) > _MOST_CHARACTERS or _NOT_PATH.compiled.search(word):
         return False
@@ -66,19 +61,7 @@ def is_place(word: str, place: WorkingFolder) -> bool:
     if not _NAMES.compiled.search(word) and not _NAMES.compiled.search(place.here):
         return False
     path = place.resolve(word)
-    if _PLACE.compiled.search(path):
-        return True
-    if not _GLOB.compiled.search(path):
-        return False
-    # Imported here: hooks start often, and few commands contain such a pattern.
-    from fnmatch import fnmatchcase
-
-    return any(fnmatchcase(one, _at_home(path)) for one in _HOMES)
-
-
-def _at_home(path: str) -> str:
-    """A path with its home folder as `~`, and a project's own as if it were at home: both have these files."""
-    return re.sub(r"\A(?:/(?:home|Users)/[^/]+|/root|.*(?=/\.))(?=/)", "~", path, count=1)
+    return _PLACE.compiled.search(path) is not None
 
 
 def changed(target: str, place: WorkingFolder) -> Iterator[Finding]:

@@ -32,7 +32,6 @@ _LOOPED = LazyRegex(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+((?:[^;\n\\]|\
 _MADE = LazyRegex(r"\b([A-Za-z_]\w{0,60})=\"?(?:\$\(|`)mktemp\b")
 _VARIABLE = LazyRegex(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _ESCAPED_QUOTE = LazyRegex(r"'(?:\\.|[^'\\])*'", re.DOTALL)
-_MOVED = LazyRegex(r"\benv\s+(?:-\w\s+)*(?:-C\s*|--chdir[= ])(?P<folder>\S+)\s+")
 _ESCAPE = LazyRegex(r"\\(?:0?(?P<octal>[0-7]{3})|x(?P<hex>[0-9a-fA-F]{1,2})|(?P<plain>[nt]))")
 # Without a command these open a shell, which reads what it is given.
 _STARTS_SHELL = names("sudo su doas newgrp sg")
@@ -222,10 +221,6 @@ def _inside(layer: Layer) -> Iterator[str]:
     yield from layer.substitutions
     if "=" in layer.text:
         yield from (one or two for one, two in _RUN_VARIABLE.compiled.findall(layer.text))
-    moved = _MOVED.compiled.search(layer.text) if "env" in layer.text else None
-    if moved is not None:
-        # `env -C /srv rm -rf data`: where it runs decides what it deletes.
-        yield f"cd {moved['folder']} && {layer.text[moved.end() :]}"
 
 
 def printed(step: Step) -> str:

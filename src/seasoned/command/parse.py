@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -39,30 +39,30 @@ class Step(msgspec.Struct, frozen=True):
     @property
     def sub(self) -> str:
         """The first argument that is not an option: `push` in `git -C x push`."""
-        takes_value = _OPTIONS_WITH_VALUE.get(self.program, frozenset())
-        skip = False
-        for word in self.words:
-            if skip:
-                skip = False
-            elif word.startswith("-") or word in takes_value:
-                skip = word in takes_value
-            else:
-                return word
-        return ""
+        return first_argument(self.words, OPTION_VALUES.get(self.program, frozenset()))[0]
 
 
 # Options in front of the subcommand that take a value: `git -C x push` pushes.
-_OPTIONS_WITH_VALUE = {
-    "git": frozenset({"-C", "-c", "--git-dir", "--work-tree"}),
-    "docker": frozenset({"-H", "--context"}),
-    "make": frozenset({"-C", "-f", "-j"}),
-    "kubectl": frozenset({"-n", "--namespace", "--context"}),
-    "npm": frozenset({"--prefix"}),
-    "pnpm": frozenset({"-C", "--dir", "--filter", "-F"}),
-    "yarn": frozenset({"--cwd"}),
-    "cargo": frozenset({"--manifest-path"}),
-    **dict.fromkeys(("python", "python3"), frozenset({"-W", "-X"})),
-    **dict.fromkeys(("bash", "sh", "zsh"), frozenset({"-o", "-O", "+o", "+O", "--rcfile", "--init-file"})),
+OPTION_VALUES = {
+    "git": names("-C -c --git-dir --work-tree"),
+    "make": names("-C -f -j --directory --file"),
+    "just": names("-f -d --justfile --working-directory"),
+    "npm": names("--prefix -w --workspace"),
+    "pnpm": names("-C --dir --filter -F"),
+    "yarn": names("--cwd"),
+    "bun": names("--cwd --filter"),
+    "cargo": names("--manifest-path -p --package"),
+    "go": names("-C"),
+    "docker": names("-H --context -f --file"),
+    "kubectl": names("-n --namespace --context"),
+    "gh": names("-R --repo"),
+    "tox": names("-e -c"),
+    "nox": names("-s -f --session --sessions"),
+    **dict.fromkeys(("gradle", "gradlew"), names("-x --exclude-task -p --project-dir -b -c -I --init-script --tests")),
+    **dict.fromkeys(("mvn", "mvnw"), names("-pl --projects -f --file -s --settings -P --activate-profiles -T")),
+    "mise": names("-C --cd"),
+    **dict.fromkeys(("python", "python3"), names("-W -X")),
+    **dict.fromkeys(("bash", "sh", "zsh"), names("-o -O +o +O --rcfile --init-file")),
 }
 # Shell keywords that may come before a program.
 _KEYWORDS = frozenset(
@@ -246,9 +246,9 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
             rest = rest[1:]
         elif first in _RUNNERS and len(rest) > 2 and rest[1] == _RUNNERS[first]:
             prefix.append(f"{first} {rest[1]}")
-            rest = _after_options(rest[2:], frozenset({"--with", "--python", "-p", "--extra", "--group", "--project"}))
+            rest = after_options(rest[2:], frozenset({"--with", "--python", "-p", "--extra", "--group", "--project"}))
         elif first in _WRAPPERS and len(rest) > 1:
-            inner = _after_options(_split_string(rest[1:]) if first == "env" else rest[1:], _WRAPPERS[first])
+            inner = after_options(_split_string(rest[1:]) if first == "env" else rest[1:], _WRAPPERS[first])
             if first == "command" and len(inner) < len(rest) - 1:  # `command -v x` asks; it does not run x
                 break
             if not inner:  # `sudo -i` runs a shell
@@ -279,11 +279,27 @@ def _split_string(words: list[str]) -> list[str]:
     return words
 
 
-def _after_options(words: list[str], takes_value: frozenset[str]) -> list[str]:
+def first_argument(words: Sequence[str], takes_value: Collection[str]) -> tuple[str, int]:
+    """The first word that is neither an option nor its value, and its position; empty behind the last."""
     skip = False
     for at, word in enumerate(words):
         if skip:
             skip = False
+        elif word.startswith("-") or word in takes_value:
+            skip = word in takes_value
+        else:
+            return word, at
+    return "", len(words)
+
+
+def after_options(words: list[str], takes_value: Collection[str]) -> list[str]:
+    """What a wrapper runs: the words behind its options, values, numbers and assignments."""
+    skip = False
+    for at, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word == "--":
+            return words[at + 1 :]
         elif word.startswith("-"):
             skip = word in takes_value
         elif not (_ASSIGNMENT.compiled.match(word) or _NUMBER.compiled.match(word)):

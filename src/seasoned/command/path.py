@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple
 
@@ -60,8 +59,6 @@ _OPEN_MODE = LazyRegex(
 # Modes that only take rights away.
 _TIGHT_MODE = LazyRegex(r"0?[0-7]00|[ugoa]*-\w+|go=|go-\w+(?:,\S+)?|u=\w*,go=")
 _WINDOWS = ("del", "erase", "rd", "rmdir")
-_STASH_LOSES = names("drop clear")
-_ASKING_KEYGEN = LazyRegex(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
 # Without these a machine does not start, or not as it did.
 _OF_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|sys|proc|usr/(?!local/|share/)[^/]+)/|/usr/bin/")
 _KEPT_BY_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|usr|srv|var|opt)/")
@@ -169,8 +166,6 @@ def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iter
         yield from (each for each in found if each.row != "start-up file" or step.program not in ("chmod", "chown"))
     if step.program == "sed" and writes:
         yield from (found for word in step.words if word.startswith("/") for found in outside(word, place))
-    if step.program in ("cp", "install") and "/dev/null" in step.words:
-        yield from emptied(step.words[-1], place)
     if step.program in _CREATES:
         targets = [word for word in step.words if not word.startswith("-")]
         for target in targets if step.program in ("tee", "touch", "mkdir") else targets[-1:]:
@@ -179,14 +174,10 @@ def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iter
 
 def written(target: str, place: WorkingFolder) -> Iterator[Finding]:
     """Findings for writing to a path."""
+    if target.startswith(("/dev/tcp/", "/dev/udp/")):
+        yield Finding("exec_remote", "opens a connection to another machine", "/dev/tcp")
     yield from guarded(target, place)
     yield from outside(target, place)
-
-
-def emptied(target: str, place: WorkingFolder) -> Iterator[Finding]:
-    """A file outside the working folder that would be emptied."""
-    if _KEPT_BY_SYSTEM.compiled.match(place.resolve(target)) and not place.contains(target):
-        yield Finding("delete_data", f"makes {target!r} empty, which is not inside the working folder", "emptied")
 
 
 def guarded(target: str, place: WorkingFolder) -> Iterator[Finding]:
@@ -223,8 +214,9 @@ def _remove(given: _PathRule) -> Iterator[Finding]:
         named = [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
         targets = [*(target for target in targets if target != "{}"), *named]
     for target in targets:
-        if step.program in _WINDOWS and re.fullmatch(r"/[a-zA-Z]", target):
-            continue  # an option: `del /q build`
+        # An option (`del /q build`), or how long a file becomes.
+        if (step.program in _WINDOWS and re.fullmatch(r"/[a-zA-Z]", target)) or re.fullmatch(r"[+<>%]?\d+\w?", target):
+            continue
         if "$" in place.resolve(target) and not recursive:
             continue
         if not place.contains(target):
@@ -265,22 +257,6 @@ def _move(given: _PathRule) -> Iterator[Finding]:
             return
 
 
-def _clean(given: _PathRule) -> Iterator[Finding]:
-    """`git clean`, `git reset --hard` and their like in a folder that is not the project's."""
-    words, sub = given.step.words, given.step.sub
-    forced = any(re.fullmatch(r"-[a-zA-Z]*f[a-zA-Z]*|--force", word) for word in words)
-    loses = (
-        (sub == "clean" and forced and "-n" not in words)
-        or (sub == "reset" and "--hard" in words)
-        or (sub == "checkout" and (forced or words[-1] == "."))
-        or (sub == "stash" and not _STASH_LOSES.isdisjoint(words))
-    )
-    for word in words if loses else ():
-        if word.startswith(("/", "~", "..")) and _is_elsewhere(word, given.place):
-            yield Finding("delete_data", f"deletes files in {word!r}", "git clean outside")
-            return
-
-
 def _mode(given: _PathRule) -> Iterator[Finding]:
     words = [word for word in given.step.words if not re.fullmatch(r"-[RvfcLHP]+|--\S*", word)]
     if not words:
@@ -303,46 +279,13 @@ def _is_elsewhere(path: str, place: WorkingFolder) -> bool:
     return not place.contains(path) and whole != place.folder and not whole.startswith(place.folder + "/")
 
 
-def _copy(given: _PathRule) -> Iterator[Finding]:
-    output = next((word[3:] for word in given.step.words if word.startswith("of=")), "")
-    if output and not output.startswith("/dev/") and not given.place.contains(output):
-        yield Finding("delete_data", f"writes over {output!r}", "dd outside")
-
-
-def _truncate(given: _PathRule) -> Iterator[Finding]:
-    sized = re.compile(r"[+<>/%-]?\d+\w*")
-    if any(_is_elsewhere(path, given.place) for path in given.targets if not sized.fullmatch(path)):
-        yield Finding("delete_data", "truncates files outside the working folder", "truncate outside")
-
-
-def _mirror(given: _PathRule) -> Iterator[Finding]:
-    target = given.targets[-1] if given.targets else ""
-    deletes = any(re.match(r"--del|--remove-source-files", word) for word in given.step.words)
-    if deletes and target and ":" not in target and _is_elsewhere(target, given.place):
-        yield Finding("delete_data", f"deletes in {target!r} what is not in the source", "rsync --delete")
-
-
-def _make_key(given: _PathRule) -> Iterator[Finding]:
-    words = given.step.words
-    if any(_ASKING_KEYGEN.compiled.fullmatch(word) for word in words):
-        return
-    pairs = pairwise(words)
-    file = next((value for option, value in pairs if re.fullmatch(r"-\w*f", option)), "")
-    file = file or next((word[2:] for word in words if word.startswith("-f") and len(word) > 2), "~/.ssh/id")
-    if not given.place.contains(file):
-        yield Finding("rotate_keys", f"makes a key at {file!r}, over one that may be there", "ssh-keygen")
-
-
 RULES = {
-    **dict.fromkeys(("rm", "unlink", "rimraf", "del-cli", "trash", "trash-put", "srm", "wipe", "rmdir"), _remove),
+    **dict.fromkeys(
+        ("rm", "unlink", "rimraf", "del-cli", "trash", "trash-put", "srm", "wipe", "rmdir", "truncate"), _remove
+    ),
     **dict.fromkeys(("Remove-Item", "remove-item", "ri", "del", "erase", "rd"), _remove),
     "mv": _move,
-    "git": _clean,
     **dict.fromkeys(("find", "fd", "fdfind"), _find),
     **dict.fromkeys(("chown", "chgrp"), _owner),
-    **dict.fromkeys(("dd", "dcfldd"), _copy),
     "chmod": _mode,
-    "truncate": _truncate,
-    "rsync": _mirror,
-    "ssh-keygen": _make_key,
 }

@@ -47,34 +47,11 @@ _UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen 
 # Longer arguments are matched by their beginning and end.
 _MOST_ARGUMENTS = 4000
 _REDIRECT = LazyRegex(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
-# Nothing comes before the `>`: it empties a file.
-_EMPTIES = LazyRegex(r"(?:\A|[;&|\n(])[ \t]*(?::|true|cat[ \t]+/dev/null)?[ \t]*(?<!>)>?\Z")
-_KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd|seasoned)"
-# A text without which the pattern finds nothing, the pattern, and what it finds.
-_TEXT_RULES = (
-    (
-        "/dev/",
-        LazyRegex(r"/dev/(?:tcp|udp)/"),
-        Finding("exec_remote", "opens a connection to another machine", "/dev/tcp"),
-    ),
-    (
-        "seasoned",
-        LazyRegex(
-            r"\b(?:su\s+(?:-l?\s+)?|(?:sudo|doas|runuser|setpriv)\b[^;&|\n]{0,80}(?:\s-\w*u|--user|--reuid)[ =]?\s*)"
-            r"_?seasoned(?=\s|\Z)"
-        ),
-        Finding("modify_permissions", "acts as the user who keeps what people decided", "as the service"),
-    ),
-    (
-        "kill",
-        LazyRegex(
-            rf"\bkill\b[^;&\n]{{0,80}}(?:pgrep|pidof)\b[^;&\n]{{0,40}}\b{_KILLED}\b|\bkill\b[^;&"
-            rf"|\n]{{0,80}}\b{_KILLED}\.pid"
-            rf"|\b(?:pgrep|pidof)\b[^;&\n]{{0,40}}\b{_KILLED}\b[^;&\n]{{0,40}}\bkill\b"
-        ),
-        Finding("shutdown_service", "stops a service that others may be using", "kill of a service"),
-    ),
+_AS_SERVICE = LazyRegex(
+    r"\b(?:su\s+(?:-l?\s+)?|(?:sudo|doas|runuser|setpriv)\b[^;&|\n]{0,80}(?:\s-\w*u|--user|--reuid)[ =]?\s*)"
+    r"_?seasoned(?=\s|\Z)"
 )
+_SERVICE = Finding("modify_permissions", "acts as the user who keeps what people decided", "as the service")
 _FROM_FILE = LazyRegex(r"(?<![<\d])<(?![<(&])[ \t]*(?!/dev/null)[^\s<>|&;]+")
 # Databases that others share: SQL from a file or a pipe that was not read may change their schema.
 _SQL_SERVERS = names("psql mysql mariadb sqlcmd cockroach")
@@ -95,8 +72,6 @@ _RUNS_STDIN = LazyRegex(
 # How a substitution begins in a word: as the parser leaves it, and within double quotes.
 _SUBSTITUTED = ("$()", "$(", "`", "<(")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
-# A command of these alone prints the text that a rule found; it does not run it.
-_SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
 
 
 def assess_command(command: str, place: WorkingFolder) -> list[Finding]:
@@ -152,20 +127,21 @@ def _layer_findings(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
                 found += _database_findings(each, before, texts_given(layer, before), layer.text)
         # The last reading names what runs: `python manage.py …` is `manage.py …`.
         yield from found or in_production(each, target)
+        if step.program == "kill":
+            # `kill $(pgrep nginx)`, `kill $(cat /run/nginx.pid)`, `pgrep nginx | xargs kill`
+            inner = (*before, *(each for text in layer.substitutions for each in parse(text)))
+            named = tuple(part for each in inner for word in each.words for part in re.split(r"[/.\s]", word))
+            yield from _row_findings(Step("", "pkill", named), "here")
         yield from _input_findings(step, before, layer, place)
         # A `cd` changes where the paths of the following steps lie.
         place = place.after(step)
     if any(step.program in group("downloads") for step in layer.steps) and _runs_download(layer.steps):
         yield _DOWNLOADED
-    for word, text_rule, finding in _TEXT_RULES:
-        # The content of a here-document is text; if a shell reads it, it is a separate layer.
-        if word in layer.text and text_rule.compiled.search(without_bodies(layer.text)):
-            yield from () if _only_shows(layer.steps) else (finding,)
+    if "seasoned" in layer.text and _AS_SERVICE.compiled.search(without_bodies(layer.text)):
+        yield _SERVICE
     if ">" in layer.text:
         for redirected in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.compiled.sub("\n", layer.text))):
             yield from path.written(redirected["target"], place)
-            if _EMPTIES.compiled.search(layer.text[: redirected.start() + 1]):
-                yield from path.emptied(redirected["target"], place)
             yield from guard.changed(redirected["target"], place)
 
 
@@ -183,7 +159,7 @@ def _input_findings(step: Step, before: tuple[Step, ...], layer: Layer, place: W
     # `cat setup.sh | sh` runs a file, as `sh setup.sh` does, and a download has its own rule.
     seen = (*_SPEAKING, "cat", *group("downloads"))
     is_fed = any(each.program not in seen for each in before)
-    if _runs_lines(step, before) or (step.program in group("shells") and not is_script(step) and is_fed):
+    if step.program in group("shells") and not is_script(step) and is_fed:
         yield _UNSEEN
     if (
         "xargs" in step.behind
@@ -235,16 +211,6 @@ def _runs_download(steps: tuple[Step, ...]) -> bool:
     )
 
 
-def _runs_lines(step: Step, before: tuple[Step, ...]) -> bool:
-    """Whether each line that it is given is a command: `xargs -I{} {}`, `xargs -I{} sh -c '{}'`, `… | parallel`."""
-    if step.program == "parallel" and not step.sub:
-        return bool(before)
-    holes = ("{}", "%", "@")
-    if "xargs" not in step.behind:
-        return False
-    return step.program in holes or (step.program in group("shells") and not set(holes).isdisjoint(step.words[:2]))
-
-
 def _decodes(step: Step) -> bool:
     return (step.program in _DECODERS and bool(_DECODING.compiled.search(" ".join(step.words)))) or (
         step.program == "openssl" and step.sub in ("enc", "base64") and "-d" in step.words
@@ -254,10 +220,6 @@ def _decodes(step: Step) -> bool:
 def _without_quotes(text: str) -> str:
     """The text without what is quoted, except for words that may be the target of a redirection."""
     return _QUOTED.compiled.sub(lambda found: found[0][1:-1] if not re.search(r"[\s>]", found[0]) else '""', text)
-
-
-def _only_shows(steps: tuple[Step, ...]) -> bool:
-    return bool(steps) and all(step.program in _SHOWING for step in steps)
 
 
 def _readings(step: Step) -> Iterator[Step]:
@@ -292,7 +254,8 @@ def _as_program(step: Step, at: int) -> Step:
 
 def _row_findings(step: Step, target: Target) -> Iterator[Finding]:
     rows = [row for row in rows_by_program().get(step.program, ()) if target != "here" or not row.only_elsewhere]
-    if "--help" in step.words and _shows_help(step):
+    # What runs a task or a script passes its options on.
+    if "--help" in step.words and step.program not in group("task_runners") | group("interpreters"):
         return
     if step.program in group("clouds"):
         yield from call.cloud_findings(step.program, step.words)
@@ -306,14 +269,6 @@ def _row_findings(step: Step, target: Target) -> Iterator[Finding]:
                 # An option whose value looks like the subcommand: the word behind it may be the real one.
                 texts.append(_joined(step.words[at + 1 :]))
         yield from (_found(row) for row in rows if _matches(row, texts))
-
-
-def _shows_help(step: Step) -> bool:
-    """Whether a program only shows how it is used: `kubectl delete --help`."""
-    # Behind an option it may be a value, and what runs other programs or scripts passes it on.
-    passing_on = (group("wrappers") - group("containers")) | group("task_runners") | group("interpreters")
-    at = step.words.index("--help")
-    return step.program not in passing_on and (at == 0 or not step.words[at - 1].startswith("-"))
 
 
 def _joined(words: tuple[str, ...]) -> str:

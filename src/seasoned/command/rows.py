@@ -78,7 +78,7 @@ def regex(pattern: str) -> re.Pattern[str]:
 
 
 def _written_out(found: re.Match[str]) -> str:
-    """What a macro stands for: `{first:up down}`, `{any:up down}`, `{word:--yes}`, `{flag:rR recursive}`, `{help}`."""
+    """What a macro stands for: `{first:up down}`, `{any:up down}`, `{flag:rR recursive}`, `{help}`."""
     name, argument = found.groups()
     if argument is None:
         return PATTERNS[name]
@@ -91,7 +91,6 @@ def _written_out(found: re.Match[str]) -> str:
     forms = {
         "first": f"^(?:{listed})(?= |$)",  # one of these as the first argument
         "any": f"(?:^| )(?:{listed})(?= |$)",  # one of these anywhere
-        "word": rf"(?:^| )(?:{listed})(?:=\S*)?(?= |$)",  # the same, an option also with its value behind `=`
     }
     return forms[name]
 

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.call import words_of
-from seasoned.command.parse import names
+from seasoned.command.parse import after_options, first_argument, names
 from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import assess_call, assess_command
 from seasoned.command.rows import group
@@ -254,11 +254,11 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
         return "it runs nothing"
     first, rest = words[0].removeprefix(f"{place.folder}/"), words[1:]
     program = first.rsplit("/", 1)[-1]
-    sub, at = _sub(rest)
+    sub, at = first_argument(rest, _WITH_VALUE)
     if first == "cd":
         return None if len(rest) == 1 and not rest[0].startswith("-") else "it goes elsewhere"
     if first in _MANNERS:
-        return _why_not_run(_behind(rest), place)
+        return _why_not_run(after_options(rest, _WITH_VALUE), place)
     if first in _FETCHING or (first in _SCRIPTS and sub == "dlx"):
         tool = [word for word in rest if word not in ("dlx", "--no-install", "--no")]
         if not tool or not (tool[0] in place.named or tool[0] in _TOOLS or tool[0] in _TASKS):
@@ -269,7 +269,8 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
     if sub in _RUNS.get(program, ()):
         # `mise x TOOL -- COMMAND`: in front of the hyphens are tools to install.
         start = rest.index("--") if program == "mise" and "--" in rest else at
-        return _why_not_options(program, rest[:at]) or _why_not_run(_behind(rest[start + 1 :]), place)
+        inner = after_options(rest[start + 1 :], _WITH_VALUE)
+        return _why_not_options(program, rest[:at]) or _why_not_run(inner, place)
     if program in _INTERPRETERS and (program != "bun" or sub.endswith(_SCRIPT)):
         return _why_not_interpreted(program, rest, place)
     if program in _SUBCOMMANDS or program in _SAME:
@@ -282,9 +283,9 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
 
 
 def _why_not_subcommand(program: str, words: list[str], place: _Place) -> str | None:
-    sub, at = _sub(words)
+    sub, at = first_argument(words, _WITH_VALUE)
     rest = words[at + 1 :]
-    more, further = _sub(rest)
+    more, further = first_argument(rest, _WITH_VALUE)
     # pnpm, yarn and bun run a script of the project by its bare name.
     is_script = program in ("pnpm", "yarn", "bun") and purpose_of(f"{program} {sub}") != "other"
     if not (is_script or {sub, f"{sub}:{more}"} & _SUBCOMMANDS[program]):
@@ -297,7 +298,7 @@ def _why_not_subcommand(program: str, words: list[str], place: _Place) -> str | 
         return "it throws away changes"
     if (sub, more) in (("compose", "exec"), ("compose", "run")):
         inner = rest[further + 1 :]
-        return _why_not_run(inner[_sub(inner)[1] + 1 :], place)
+        return _why_not_run(inner[first_argument(inner, _WITH_VALUE)[1] + 1 :], place)
     return _why_not_options(program, words, free=program in _SCRIPTS and sub not in ("install", "ci"))
 
 
@@ -315,7 +316,7 @@ def _why_not_interpreted(program: str, words: list[str], place: _Place) -> str |
             return _why_not_subcommand(module, rest, place)
         is_own = module.partition(".")[0] not in sys.stdlib_module_names or module in _STANDARD_MODULES
         return _why_not_options(module, rest, free=module not in _TOOLS) if is_own else "it runs a module of Python"
-    sub, at = _sub(words)
+    sub, at = first_argument(words, _WITH_VALUE)
     if {"--run", "--test", "--version"} & set(words[:1]):
         return _why_not_options(program, words)
     if not sub.endswith(_SCRIPT) and "/" not in sub:
@@ -344,22 +345,3 @@ def _why_not_options(program: str, words: list[str], *, free: bool = False) -> s
 def _is_foreign(word: str, place: _Place) -> bool:
     """Whether an installer is given more than the project itself and its own files."""
     return not (word.startswith(("-", ".")) or "/" in word or word.endswith(".txt") or word in place.named)
-
-
-def _behind(words: list[str]) -> list[str]:
-    """The command behind the options, numbers and assignments of a wrapper."""
-    for at, word in enumerate(words):
-        if word == "--":
-            return words[at + 1 :]
-        is_value = at > 0 and words[at - 1] in _WITH_VALUE
-        if not (word.startswith("-") or is_value or re.fullmatch(r"[\d.]+[smh]?", word)):
-            return words[at:]
-    return []
-
-
-def _sub(words: list[str]) -> tuple[str, int]:
-    """The first argument that is neither an option nor its value, and its position."""
-    for at, word in enumerate(words):
-        if not word.startswith("-") and (at == 0 or words[at - 1] not in _WITH_VALUE):
-            return word, at
-    return "", len(words)

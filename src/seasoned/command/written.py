@@ -11,7 +11,19 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.command.parse import JOINS, MOST_READ, Join, is_assignment, names, segments, without_bodies
+from seasoned.command.parse import (
+    JOINS,
+    MOST_READ,
+    OPTION_VALUES,
+    Join,
+    after_options,
+    first_argument,
+    is_assignment,
+    names,
+    segments,
+    without_bodies,
+)
+from seasoned.command.rows import group
 from seasoned.lazy_regex import LazyRegex
 
 Purpose = Literal["test", "one test", "check", "format", "build", "run", "install", "commit", "other"]
@@ -22,7 +34,7 @@ _MANNER_VALUES = names("-u -C -n -o -e -s -k --signal --kill-after")
 # Wrappers that choose where or how a program is found. They are part of the form.
 _CHOOSING = names("npx bunx pnpx uvx pipx rtk sudo corepack dotenv direnv nix-shell xvfb-run")
 _MANAGERS = names("mise rtx asdf fnm volta nvm")
-_RUNS = {
+RUNS = {
     **dict.fromkeys(names("uv poetry pipenv pdm hatch rye pixi"), names("run")),
     **dict.fromkeys(names("npm pnpm yarn bun"), names("exec dlx x")),
     **dict.fromkeys(_MANAGERS, names("exec x")),
@@ -33,13 +45,10 @@ _PACKAGE_MANAGERS = names("npm pnpm yarn bun")
 _MONOREPO_TOOLS = names("turbo nx lerna moon")
 _OWN_SCRIPTS = names("test start stop restart")
 # Programs whose first argument is what they work on.
-TAKES_OPERANDS = names(
-    "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
-    " cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump strings"
-    " realpath basename dirname readlink md5 md5sum sha256sum shasum rsync jq yq column paste split bat open dd od curl"
-    " wget ssh scp sqlite3 psql mysql kill pkill ps lsof echo printf cd pushd popd mkdir which type test [ sleep"
-    " pytest py.test mypy pyright black isort flake8 pylint eslint prettier jest mocha tsc gofmt goimports shellcheck"
-    " phpunit rspec gcc g++ clang javac rustc code vim nano xargs"
+TAKES_OPERANDS = group("file") | names(
+    "curl wget ssh scp sqlite3 psql mysql kill pkill ps lsof echo printf popd which type sleep pytest py.test mypy"
+    " pyright black isort flake8 pylint eslint prettier jest mocha tsc gofmt goimports shellcheck phpunit rspec gcc g++"
+    " clang javac rustc code vim nano xargs"
 )
 # Programs that run a script named by their first argument.
 _INTERPRETERS = LazyRegex(r"(?:python|pypy)[\d.]*|node|deno|ruby|perl|php|bash|sh|zsh|lua|tsx|ts-node|Rscript|java\Z")
@@ -51,25 +60,6 @@ _TARGETS = names("make gmake just task rake ninja invoke nox tox gradle gradlew 
 _NAMES_MORE = names(
     "run run-script exec pip pr issue repo api compose release workflow worktree remote stash mod tool x xtask"
 )
-_VALUES = {
-    "git": names("-C -c --git-dir --work-tree"),
-    "make": names("-C -f -j --directory --file"),
-    "just": names("-f -d --justfile --working-directory"),
-    "npm": names("--prefix -w --workspace"),
-    "pnpm": names("-C --dir --filter -F"),
-    "yarn": names("--cwd"),
-    "bun": names("--cwd --filter"),
-    "cargo": names("--manifest-path -p --package"),
-    "go": names("-C"),
-    "docker": names("-H --context -f --file"),
-    "kubectl": names("-n --namespace --context"),
-    "gh": names("-R --repo"),
-    "tox": names("-e -c"),
-    "nox": names("-s -f --session --sessions"),
-    **dict.fromkeys(("gradle", "gradlew"), names("-x --exclude-task -p --project-dir -b -c -I --init-script --tests")),
-    **dict.fromkeys(("mvn", "mvnw"), names("-pl --projects -f --file -s --settings -P --activate-profiles -T")),
-    "mise": names("-C --cd"),
-}
 # The part of a monorepo that a command is about stays in its form.
 _PART = names("--filter -F -w --workspace -p --package -e -s --session --sessions")
 _NAME = LazyRegex(r"[A-Za-z][\w.:-]{0,40}\Z")
@@ -172,15 +162,15 @@ def _form(words: list[str]) -> tuple[str, str]:
         as_called = _program_in(rest[0])
         first = as_called.rpartition("/")[2]
         if first in _MANNER and len(rest) > 1 and rest[1] not in ("-v", "-V"):  # `command -v` only looks
-            inner = _behind(rest[1:], _MANNER_VALUES)
+            inner = after_options(rest[1:], _MANNER_VALUES)
         elif first in _CHOOSING and len(rest) > 1:
-            inner = _behind(rest[1:], names("-p --package --from --with -u"))
+            inner = after_options(rest[1:], names("-p --package --from --with -u"))
             kept.append(as_called)
-        elif first in _RUNS and len(rest) > 2 and _sub([first, *rest[1:]])[0] in _RUNS[first]:
+        elif first in RUNS and len(rest) > 2 and _sub([first, *rest[1:]])[0] in RUNS[first]:
             sub, at = _sub([first, *rest[1:]])
             # `mise x TOOL -- COMMAND`: what is in front of the hyphens is a tool to install.
             start = rest.index("--") if first in _MANAGERS and "--" in rest else at
-            inner = _behind(rest[start + 1 :], names("--with --python -p --extra --group --project -n --package"))
+            inner = after_options(rest[start + 1 :], names("--with --python -p --extra --group --project -n --package"))
             kept += [as_called, sub]
         elif first in _PACKAGE_MANAGERS and _INTERPRETERS.compiled.fullmatch(_sub(rest)[0]):
             # `pnpm node --run check` runs node.
@@ -209,37 +199,10 @@ def _program_in(word: str) -> str:
     return word.rsplit("/", 1)[-1] if found is not None and word.count("/") == found[0].count("/") else word
 
 
-def _behind(words: list[str], takes_value: frozenset[str]) -> list[str]:
-    """What a wrapper runs: the words behind its options, values, numbers and assignments."""
-    skip = False
-    for at, word in enumerate(words):
-        if skip:
-            skip = False
-        elif word == "--":
-            return words[at + 1 :]
-        elif word.startswith("-"):
-            skip = word in takes_value
-        elif not (is_assignment(word) or _is_time(word)):
-            return words[at:]
-    return []
-
-
-def _is_time(word: str) -> bool:
-    return word.rstrip("smhd").replace(".", "", 1).isdigit()
-
-
 def _sub(words: list[str]) -> tuple[str, int]:
-    """The first argument that is not an option or its value, and its position."""
-    takes_value = _VALUES.get(words[0], frozenset())
-    skip = False
-    for at, word in enumerate(words[1:], 1):
-        if skip:
-            skip = False
-        elif word.startswith("-"):
-            skip = word in takes_value
-        else:
-            return word, at
-    return "", len(words)
+    """The first argument of a program that is neither an option nor its value, and its position."""
+    word, at = first_argument(words[1:], OPTION_VALUES.get(words[0], frozenset()))
+    return word, at + 1
 
 
 def _named(program: str, words: list[str]) -> list[str]:
@@ -248,11 +211,11 @@ def _named(program: str, words: list[str]) -> list[str]:
     known = program.rpartition("/")[2]
     if _INTERPRETERS.compiled.fullmatch(known):
         return [program, *_script(words[1:])]
-    takes_more = known in _TARGETS or known in _VALUES or known in _PACKAGE_MANAGERS
+    takes_more = known in _TARGETS or known in OPTION_VALUES or known in _PACKAGE_MANAGERS
     if known in TAKES_OPERANDS or ("/" in program and not takes_more) or program.endswith(_SCRIPTS):
         return [program]
     sub, at = _sub([known, *words[1:]])
-    takes_value = _VALUES.get(known, frozenset()) & _PART
+    takes_value = OPTION_VALUES.get(known, frozenset()) & _PART
     part = [f"{word} {words[n + 1]}" for n, word in enumerate(words[:at]) if word in takes_value and n + 1 < len(words)]
     if known in _TARGETS:
         return [program, *part, *_targets(known, words[at : words.index("--")] if "--" in words else words[at:])]
@@ -274,7 +237,7 @@ def _named(program: str, words: list[str]) -> list[str]:
 
 def _targets(program: str, words: list[str]) -> list[str]:
     """The tasks that a program is given, without options and their values: `-x test` leaves the tests out."""
-    values = _VALUES.get(program, frozenset())
+    values = OPTION_VALUES.get(program, frozenset())
     pairs = zip(["", *words], words, strict=False)
     return [word for before, word in pairs if before not in values and "=" not in word and _TASK.compiled.match(word)][
         :3
