@@ -199,126 +199,32 @@ def admit_written(tool: str, text: str, project: str = "", named: frozenset[str]
 
 # -- free text --------------------------------------------------------------------------------------------------------
 
-_AI = (
-    r"(?:ai|a\.i\.|assistants?|agents?|llms?|(?:language |ai )?models?|chatbots?|claude|chatgpt"
-    r"|gpt|gemini|copilot|codex)"
-)
+# A list of such words is never complete: written blind, most orders pass it. So it holds the plain forms only, and what
+# is shown does not rest on it.
 _PERSON = (
     r"(?:users?|humans?|operators?|admins?|administrators?|owners?|maintainers?|developers?|managers?|security team)"
 )
-_ORDERS = (
-    r"(?:instructions?|orders?|rules|prompts?|messages?|guidelines|directions|directives|commands|context|policies)"
-)
+_ORDERS = r"(?:instructions?|orders?|rules|prompts?|messages?|guidelines|directions|commands|policies)"
 _CONSENT = r"(?:confirmations?|approvals?|permissions?|consent|authori[sz]ation|reviews?|sign-?off)"
 _SECRET = (
-    r"(?:passwords?|secrets?|tokens?|credentials?|api keys?|ssh keys?|private keys?"
-    r"|env(?:ironment)? (?:variables|file)|\.env)"
+    r"(?:passwords?|secrets?|tokens?|credentials?|api keys?|ssh keys?|private keys?|env(?:ironment)? variables|\.env)"
 )
 # On a text in lower case with single spaces.
 _SIGNS = LazyRegex(
-    "|".join(
-        (
-            rf"\b(?:ignor|disregard|forget|overrid|overrul|bypass|drop)\w*(?: \S+){{0,4}} {_ORDERS}\b",
-            r"\b(?:ignore|disregard|forget) (?:all|everything|anything|what)\b",
-            (
-                rf"\b(?:previous|prior|earlier|above|all) (?:\w+ )?{_ORDERS}(?: \w+){{0,2}} (?:void|obsolete"
-                rf"|cancell?ed|superseded|no longer)"
-            ),
-            r"\byou are now\b|\byou are no longer\b|\bfrom (?:now|here) on,? (?:you|act|respond|always|treat|ignore)",
-            (
-                r"\bpretend (?:to be|that you|you are)|\b(?:act|behave|respond) as (?:if you|an? (?:unrestricted"
-                r"|unfiltered|admin|root))"
-            ),
-            r"\bjailb\w+|\b(?:developer|god|dan) mode\b|\bsystem override\b|\bdo anything now\b",
-            (
-                rf"\b(?:new|updated|real|hidden|secret) (?:system )?{_ORDERS} ?(?::|are\b)|\byour (?:new|real|true"
-                rf"|only) (?:task|goal|role|job)\b"
-            ),
-            (
-                r"\b(?:reveal|print|repeat|output|disclose|dump|show me)(?: \S+){0,4} (?:your|hidden) (?:\w+ )?"
-                r"(?:prompt|instructions|rules)"
-            ),
-            (
-                rf"\b(?:do not|don't|never|without|avoid)(?: \S+){{0,2}} (?:tell|inform|mention|alert|notify"
-                rf"|warn)\w*(?: \S+){{0,3}} (?:the |your |to )*(?:{_PERSON}|anyone|anybody)\b"
-            ),
-            rf"\bwithout (?:the |any )?{_PERSON}(?:'s)? (?:knowledge|knowing|consent|permission|noticing)",
-            (
-                r"\b(?:secretly|covertly|silently) (?:run|send|call|upload|delete|execute|copy)|\bkeep (?:this"
-                r"|it) (?:a )?(?:secret|hidden)\b"
-            ),
-            rf"\b(?:send|post|upload|forward|e-?mail|leak|exfiltrat\w*|transmit)(?: \S+){{0,6}} {_SECRET}\b",
-            rf"\b{_SECRET}(?: \S+){{0,3}} (?:and|then) (?:\w+ ){{0,2}}(?:send|post|upload|forward|e-?mail)\b",
-            (
-                rf"\b(?:note|notice|message|reminder|instructions?|attention|important)[:,]? (?:to|for) (?:the "
-                rf"|all |any |every )?{_AI}\b"
-            ),
-            (
-                rf"\b(?:attention|dear|hey|hello),? (?:the |all |any )?{_AI}\b|\bif you are an? (?:\w+ )?{_AI}\b"
-                rf"|\bas an (?:ai|llm)\b"
-            ),
-            (
-                r"\b(?:ai|assistants?|llms?|language models?|claude|chatgpt|gpt|copilot) (?:must|shall|should now"
-                r"|has to|have to)\b"
-            ),
-            r"(?:^|[.!?:] )(?:ai|assistant|claude|chatgpt|gpt|copilot|codex|agent)[,:] \w",
-            (
-                r"\bi (?:hereby )?grant you\b|\byou have (?:my |full )*permission\b|\b(?:message"
-                r"|note) is from (?:anthropic|openai)\b"
-            ),
-            r"\byour (?:next )?(?:answer|reply|response) (?:must|should|will) (?:start|begin|contain|include|be)\b",
-            (
-                r"\byou (?:must|shall|have to|are required to) (?:now|always|never|ignore|obey|comply|execute|run"
-                r"|call|send|reply|approve|follow)\b"
-            ),
-            (
-                r"\b(?:obey|comply with|follow|execute|carry out) (?:the|these|this|my|all)(?: \w+){0,2} "
-                r"(?:instructions?|orders|directives?|commands?) (?:below|above|exactly|instead|now|without)"
-            ),
-            (
-                r"\b(?:respond|reply|answer) (?:only|exactly|just) with\b|\bin your (?:next|final) (?:answer"
-                r"|reply|response)\b"
-            ),
-            (
-                r"\bbefore (?:you )?(?:answer|respond|reply|continu|do|doing|using|calling)\w*(?: \S+){0,4},? "
-                r"(?:run|execute|call|fetch|send|open|visit|read)\b"
-            ),
-            (
-                rf"\b{_PERSON} (?:(?:has|have|had|is|was|already|hereby|explicitly|fully) ){{0,3}}(?:approved"
-                rf"|authori[sz]ed|consented|confirmed|granted|signed off|agreed|okayed)"
-            ),
-            (
-                rf"\b{_CONSENT} (?:(?:is|are|was|has|have|been|already|hereby) ){{0,3}}(?:granted|given|obtained"
-                rf"|received|waived|disabled|not (?:needed|required))"
-            ),
-            (
-                rf"\b(?:no|skip\w*|bypass\w*|waive\w*|without) (?:\w+ ){{0,2}}{_CONSENT} (?:is |are )?(?:needed"
-                rf"|required|necessary|prompts?|checks?|dialogs?)\b"
-            ),
-            rf"(?:^|[.!?;:] )(?:skip|bypass|waive|omit) (?:the |any |all |user |human )*{_CONSENT}\b",
-            (
-                rf"\b(?:pre-?approved|(?:approved|authori[sz]ed|cleared|vetted) by (?:the |your "
-                rf"|an? )?{_PERSON})\b|\bauto-?approve (?:all|every|any|this)"
-            ),
-            (
-                r"\b(?:do not|don't|never|no need to|without)(?: \w+){0,2} ask\w*(?: \w+){0,3} (?:permission"
-                r"|confirmation|approval|consent|first|before|the user)\b"
-            ),
-            (
-                r"\bdangerously.skip.permissions\b|\byolo mode\b|\bi (?:hereby |now |fully )?(?:authori[sz]e"
-                r"|permit) you\b"
-            ),
-            (
-                rf"\b(?:treat|consider|regard) (?:\S+ ){{1,4}}as (?:an? |the |your )?(?:trusted|approved|verified"
-                rf"|system|{_ORDERS})\b"
-            ),
-            (
-                r"\b(?:run|execute|paste|type|invoke)\b[^|]{0,60}\b(?:curl|wget|iwr)\b[^|]{1,200}\| ?(?:sudo )?"
-                r"(?:\w*sh|python3?|perl|node|iex)\b"
-            ),
-            r"https?://\S*[?&]\w+=[<{$(]*(?:secrets?|tokens?|passwords?|cat|env)\b",
-        )
-    )
+    rf"\b(?:ignor|disregard|forget|overrid|bypass)\w*(?: \S+){{0,4}} {_ORDERS}\b"
+    r"|\b(?:ignore|disregard|forget) (?:all|everything|anything|what)\b"
+    r"|\byou are (?:now|no longer)\b|\bfrom (?:now|here) on,? (?:you|act|respond|always|treat|ignore)"
+    rf"|\b(?:do not|don't|never|without)(?: \S+){{0,2}} (?:tell|inform|mention|notify)\w*(?: \S+){{0,3}} {_PERSON}\b"
+    rf"|\b(?:send|post|upload|forward|e-?mail|exfiltrat\w*)(?: \S+){{0,6}} {_SECRET}\b"
+    rf"|\b{_PERSON} (?:(?:has|have|had|is|was|already|hereby|explicitly|fully) ){{0,3}}(?:pre-?)?(?:approved"
+    r"|authori[sz]ed|consented|confirmed|granted|agreed)"
+    rf"|\b{_CONSENT} (?:(?:is|are|was|has|have|been|already|hereby) ){{0,3}}(?:granted|given|waived|disabled|not needed"
+    r"|not required)"
+    rf"|\b(?:no|skip\w*|bypass\w*|waive\w*|without) (?:\w+ ){{0,2}}{_CONSENT} (?:is |are )?(?:needed|required"
+    r"|necessary|prompts?|checks?|dialogs?)\b"
+    r"|\b(?:do not|don't|never|no need to|without)(?: \w+){0,2} ask\w*(?: \w+){0,3} (?:permission|confirmation"
+    r"|approval|consent|first|before|the user)\b"
+    r"|\b(?:run|execute|paste)\b[^|]{0,60}\b(?:curl|wget|iwr)\b[^|]{1,200}\| ?(?:sudo )?(?:\w*sh|python3?|iex)\b"
 )
 # Marks of roles, calls and blocks, on a text that still has its lines.
 _MARKS = LazyRegex(

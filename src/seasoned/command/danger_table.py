@@ -253,7 +253,7 @@ _ELSEWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
     "shutdown_service": {
         "stops or changes containers that others may be using": (_row("containers",
             "docker podman nerdctl docker-compose podman-compose pm2 launchctl",
-            "{any:stop kill restart pause down rm remove delete prune up create run leave scale update}"),),
+            "{any:stop kill restart pause down rm remove delete prune leave scale update}"),),
     },
 }
 # fmt: on

@@ -277,7 +277,8 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
         return _why_not_subcommand(_SAME.get(program, program), rest, place)
     if program in _TOOLS:
         return _why_not_options(program, rest)
-    if program in _TASKS or "/" in first or (first in place.named and first not in _RUN_ANYTHING):
+    is_own = program in place.named and program not in _RUN_ANYTHING
+    if program in _TASKS or "/" in first or is_own:
         return _why_not_options(program, rest, free=True)
     return "its program is not known"
 
