@@ -59,13 +59,12 @@ class Usage(msgspec.Struct, frozen=True):
         )
 
 
-class HourlyUsage(msgspec.Struct, frozen=True, array_like=True):
-    """What requests of one hour to one model used, as far as they have the same prices."""
+class UsageEvent(msgspec.Struct, frozen=True, array_like=True):
+    """What one answer of a provider used. A copy of it in another file has the same key, and counts once."""
 
-    hour: int  # since 1970; -1 where no time is known
+    key: int
+    time: float | None
     model: str | None
-    # Prompts beyond `LONG_PROMPT` tokens cost more with some models.
-    is_long: bool
     usage: Usage
     # Of the tokens written to a cache, those kept for an hour, which cost more than those kept for minutes.
     cache_write_1h: int = 0
@@ -182,8 +181,8 @@ class Session(msgspec.Struct, frozen=True):
     unreadable: tuple[Unreadable, ...] = ()
     # Digests of the warm blocks in the session, from their opening lines.
     warm: tuple[str, ...] = ()
-    # The same usage by hour, model and size of the prompt; and the size of the last prompt.
-    hourly_usage: tuple[HourlyUsage, ...] = ()
+    # The same usage answer by answer, and the size of the last prompt.
+    usage_events: tuple[UsageEvent, ...] = ()
     last_prompt: int | None = None
     platform: str | None = None  # where the agent was talked to, as it recorded it: cli, telegram, cron …
 

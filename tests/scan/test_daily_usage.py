@@ -103,9 +103,9 @@ def test_each_day_gets_what_its_messages_used(home: Path, write: Callable[[Path,
 
 def test_a_file_that_is_read_at_once_says_the_same(home: Path) -> None:
     (session,) = seasoned.read(_claude_file(home, 3))
-    hours = [datetime.fromtimestamp(one.hour * 3600, UTC).strftime("%Y-%m-%dT%H") for one in session.hourly_usage]
+    hours = [datetime.fromtimestamp(one.time or 0, UTC).strftime("%Y-%m-%dT%H") for one in session.usage_events]
     assert hours == [f"{day}T23" for day in DAYS]
-    first = session.hourly_usage[0]
+    first = session.usage_events[0]
     assert (first.model, first.usage) == ("claude-sonnet-4-5", Usage(input=100, output=5, cache_read=1000))
     assert session.last_prompt == 3300
 

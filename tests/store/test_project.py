@@ -38,9 +38,7 @@ def add(store: Store, native_id: str, cwd: str | None, *, parent: str | None = N
     """A session in a folder, as a scan writes it."""
     unknown = ["title", "model", "relation", "end_reason", "succeeded", "cost_usd", "source_id", "remote"]
     tokens = [f"{name}_tokens" for name in ("input", "output", "cache_read", "cache_write", "reasoning")]
-    fields = dict.fromkeys(
-        [*unknown, "application", "platform", "daily_usage", "hourly_usage", "last_prompt_tokens", *tokens]
-    )
+    fields = dict.fromkeys([*unknown, "application", "platform", "last_prompt_tokens", *tokens])
     fields.update(call_totals({}))
     parents = {"parent_agent": parent and "codex", "parent_native_id": parent}
     times = {"started": 1.0, "ended": 2.0, "messages": 1, "compactions": "[]"}

@@ -10,12 +10,11 @@ from typing import Any
 
 import msgspec
 
+from seasoned.digest import short_digest
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, digest_in, is_synthetic_id, opens_block, without_hint, without_told
 from seasoned.project import application_of
 from seasoned.session import (
-    LONG_PROMPT,
     NO_MARKS,
-    HourlyUsage,
     Marks,
     Message,
     Relation,
@@ -26,6 +25,7 @@ from seasoned.session import (
     ToolCall,
     Unreadable,
     Usage,
+    UsageEvent,
     sum_usage,
 )
 
@@ -122,41 +122,18 @@ class ReadState(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: Usage | None = None
     total_usage: Usage | None = None
     compactions: tuple[int, ...] = ()
-    hourly: tuple[HourlyUsage, ...] = ()
-    hourly_total: tuple[HourlyUsage, ...] = ()
+    totals: int = 0
     last_prompt: int | None = None
 
 
-_HOUR_SECONDS = 3600
+# Shorter ids of messages are counters, and name one only within its session.
+_UNIQUE_KEY = 20
 # A message is continued within a few lines, so older keys need not be stored.
 _KEYS_CARRIED = 8
 
 
-class _HourlySums:
-    """Usage by hour, model and size of the prompt."""
-
-    def __init__(self, carried: tuple[HourlyUsage, ...]) -> None:
-        self._sums = {(one.hour, one.model, one.is_long): (one.usage, one.cache_write_1h) for one in carried}
-
-    def grow(
-        self,
-        time: float | None,
-        model: str | None,
-        usage: Usage,
-        before: Usage | None = None,
-        *,
-        for_an_hour: int = 0,
-    ) -> None:
-        """Add to an hour what usage has grown by since it was last known."""
-        grown = usage if before is None else usage + before.negated()
-        hour = -1 if time is None else int(time // _HOUR_SECONDS)
-        key = (hour, model, (usage.prompt or 0) > LONG_PROMPT)
-        known = self._sums.get(key)
-        self._sums[key] = (grown, for_an_hour) if known is None else (known[0] + grown, known[1] + for_an_hour)
-
-    def all(self) -> tuple[HourlyUsage, ...]:
-        found = [HourlyUsage(*key, *sums) for key, sums in self._sums.items()]
-        return tuple(sorted(found, key=lambda one: (one.hour, one.model or "", one.is_long)))
+def _event(key: str, time: float | None, model: str | None, usage: Usage, cache_write_1h: int = 0) -> UsageEvent:
+    return UsageEvent(int(short_digest(key, size=7), 16), time, model, usage, cache_write_1h)
 
 
 class SessionBuilder:
@@ -181,8 +158,9 @@ class SessionBuilder:
         # The source's own total, where it keeps one; it outranks the sum over messages.
         self._total_usage = carry.total_usage
         self._usage = carry.usage
-        self._hourly = _HourlySums(carry.hourly)
-        self._hourly_total = _HourlySums(carry.hourly_total)
+        self._totals = carry.totals
+        self._events: dict[int, UsageEvent] = {}
+        self._total_events: dict[int, UsageEvent] = {}
         self.last_prompt = carry.last_prompt
         self._started: float | None = None
         self._ended: float | None = None
@@ -215,8 +193,17 @@ class SessionBuilder:
     def total_usage(self, usage: Usage | None) -> None:
         if usage is not None:
             grown = usage if self._total_usage is None else usage + self._total_usage.negated()
-            self._hourly_total.grow(self._ended, self.model, grown)
+            event = _event(f"{self.ref} total {self._totals}", self._ended, self.model, grown)
+            self._total_events[event.key] = event
+            self._totals += 1
         self._total_usage = usage
+
+    def spend(self, key: str, usage: Usage, *, time: float | None) -> None:
+        """Count an answer that the source tells beside the messages; `key` is the same in every copy of it."""
+        event = _event(key, time, self.model, usage)
+        if not self.replaying and event.key not in self._events:
+            self._events[event.key] = event
+            self._usage = usage if self._usage is None else self._usage + usage
 
     # Called by readers, in file order.
 
@@ -274,13 +261,12 @@ class SessionBuilder:
         is_same = usage == draft.usage and cache_write_1h == draft.cache_write_1h
         if is_same and draft.time and model and model == draft.model:
             return  # every line of a message repeats what the message used
-        self._hourly.grow(
-            draft.time or time or self._ended,
-            model or draft.model or self.model,
-            usage,
-            draft.usage,
-            for_an_hour=cache_write_1h - draft.cache_write_1h,
+        key = draft.key or ""
+        key = key if len(key) >= _UNIQUE_KEY else f"{self.ref} {draft.index} {key}"
+        event = _event(
+            key, draft.time or time or self._ended, model or draft.model or self.model, usage, cache_write_1h
         )
+        self._events[event.key] = event
         draft.cache_write_1h = cache_write_1h
         # The message began in an earlier stretch, whose sum already holds its old usage: replace it.
         if draft.index < self._first_message and draft.usage is not None:
@@ -413,7 +399,7 @@ class SessionBuilder:
 
     @property
     def has_news(self) -> bool:
-        return bool(self._messages or self._late or self._unreadable) or self._facts() != self._seen
+        return bool(self._messages or self._late or self._events or self._unreadable) or self._facts() != self._seen
 
     def _facts(self) -> tuple[object, ...]:
         """Facts that can change without a new message."""
@@ -440,7 +426,7 @@ class SessionBuilder:
             parent=self.parent,
             relation=self.relation,
             usage=self.total_usage or used,
-            hourly_usage=(self._hourly_total if self.total_usage else self._hourly).all(),
+            usage_events=tuple((self._total_events if self.total_usage else self._events).values()),
             last_prompt=self.last_prompt,
             cost_usd=self.cost_usd,
             compactions=tuple(self._compactions),
@@ -469,6 +455,8 @@ class SessionBuilder:
         self._first_call = self._call_count
         self._messages.clear()
         self._late.clear()
+        self._events.clear()
+        self._total_events.clear()
         self._unreadable.clear()
         self._warm.clear()
         # Only open calls can still change; keeping the others would hold the whole file in memory.
@@ -494,8 +482,7 @@ class SessionBuilder:
             usage=self._usage,
             total_usage=self.total_usage,
             compactions=tuple(self._compactions),
-            hourly=self._hourly.all(),
-            hourly_total=self._hourly_total.all(),
+            totals=self._totals,
             last_prompt=self.last_prompt,
         )
 

@@ -41,7 +41,8 @@ def update_aggregates(
         _settle_roots(store)
         _touch(store, _settle_lineages(store))
         _settle_totals(store)
-        for statement in ("clear_parts", "add_parts", "add_whole", "set_cost"):
+        # A copy of an answer counts in one session only, so the others that have it change too.
+        for statement in ("touch_copies", "clear_parts", "add_parts", "add_whole", "set_tokens", "set_cost"):
             store.run(f"usage.{statement}")
         settle_projects(store, repositories=repositories)
         store.run("lesson.wait")

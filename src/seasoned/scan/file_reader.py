@@ -23,9 +23,9 @@ from seasoned.outcome.verdict import JUDGE, Verdict
 from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents, users_words
-from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows, call_totals
+from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows, UsageRow, call_totals
 from seasoned.scan.spoken_rule import SpokenRule, spoken_rules
-from seasoned.session import HourlyUsage, Session, ToolCall, Unreadable, Usage
+from seasoned.session import Session, ToolCall, Unreadable, Usage, UsageEvent
 from seasoned.store.packed import unpack
 
 RESULT_CHARS = 500
@@ -287,9 +287,8 @@ class FileReader:
             reasoning_tokens=usage.reasoning,
             cost_usd=session.cost_usd,
             last_prompt_tokens=session.last_prompt,
-            daily_usage=_daily(session.hourly_usage),
-            hourly_usage=_encode(session.hourly_usage).decode() if session.hourly_usage else None,
             calls=calls,
+            usage_events=[_usage_row(event) for event in session.usage_events],
             corrections=corrections(session),
             marks=list(session.warm),
             first_message=session.first_message,
@@ -403,13 +402,10 @@ def _rules(session: Session, said: list[tuple[int, int, str]]) -> list[SpokenRul
     ]
 
 
-def _daily(hourly: tuple[HourlyUsage, ...]) -> str | None:
-    """The same by day, as exports have it."""
-    days: dict[int, Usage] = {}
-    for one in hourly:
-        day = one.hour // 24
-        days[day] = days[day] + one.usage if day in days else one.usage
-    return _encode(sorted(days.items())).decode() if days else None
+def _usage_row(event: UsageEvent) -> UsageRow:
+    used = event.usage
+    figures = (used.input, used.output, used.cache_read, used.cache_write, used.reasoning)
+    return UsageRow(event.key, event.time, event.model, *figures, event.cache_write_1h)
 
 
 def _places(unreadable: tuple[Unreadable, ...], sessions: tuple[Session, ...]) -> list[tuple[str, str]]:

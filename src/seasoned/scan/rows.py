@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -41,6 +41,20 @@ class CallRow(msgspec.Struct, frozen=True, array_like=True):
     unique_id: int  # 1 if the id is random enough to be unique everywhere
     intent: str | None
     is_foreign: int = 0  # 1 if it repeats a sentence of an earlier result
+
+
+class UsageRow(NamedTuple):
+    """What one answer used. The fields are the columns of the table `usage_event`."""
+
+    key: int
+    at: float | None
+    model: str | None
+    input: int | None
+    output: int | None
+    cache_read: int | None
+    cache_write: int | None
+    reasoning: int | None
+    cache_write_1h: int
 
 
 class FileJob(msgspec.Struct, frozen=True):
@@ -83,9 +97,8 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     reasoning_tokens: int | None
     cost_usd: float | None
     last_prompt_tokens: int | None
-    daily_usage: str | None
-    hourly_usage: str | None
     calls: list[CallRow]
+    usage_events: list[UsageRow] = []
     # Indexes of messages in which the user corrects what was just done.
     corrections: list[int] = []
     marks: list[str] = []  # digests of the warm blocks in the session

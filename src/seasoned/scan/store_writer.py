@@ -13,7 +13,7 @@ from seasoned.scan.rows import Batch, Learner, SessionRows
 from seasoned.store import Store
 from seasoned.store.packed import pack
 
-_NOT_COLUMNS = ("calls", "corrections", "marks", "first_message", "said", "rules", "learned")
+_NOT_COLUMNS = ("calls", "usage_events", "corrections", "marks", "first_message", "said", "rules", "learned")
 _COLUMNS = tuple([name for name in SessionRows.__struct_fields__ if name not in _NOT_COLUMNS])
 _values = attrgetter(*_COLUMNS)
 
@@ -122,6 +122,7 @@ class StoreWriter:
         # In the same transaction: if this process is killed before the totals are updated, the next scan does it.
         self.store.run_many("session.unsettle", [(session_id,) for session_id, _ in waiting])
         self.store.run_records("call.save", [(session_id, session.calls) for session_id, session in waiting])
+        self.store.run_records("usage.save", [(session_id, session.usage_events) for session_id, session in waiting])
         rules = [
             {"session_id": at, "key": one.key, "text": one.text, "lasts": one.lasts, "said_at": one.said_at}
             for at, session in waiting

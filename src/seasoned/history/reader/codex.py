@@ -82,11 +82,14 @@ class _CodexReader:
         self.builders: dict[str, SessionBuilder] = {}
         self._early_marks: dict[str, Marks] = {}
         self._running: dict[str, str] = dict(resume.notes.get("running", {}))
+        # The thread that was copied into this file, or its own; and the figures that Codex told last.
+        self._thread: str = resume.notes.get("thread", "")
+        self._total: list[int] | None = resume.notes.get("total")
         for native_id, carry in resume.sessions.items():
             self._begin(native_id, carry)
 
     def notes(self) -> dict[str, Any]:
-        return {"running": self._running} if self._running else {}
+        return {"running": self._running, "thread": self._thread, "total": self._total}
 
     @property
     def builder(self) -> SessionBuilder:
@@ -113,7 +116,7 @@ class _CodexReader:
         elif kind == "response_item":
             self._item(payload, time, place)
         elif kind == "event_msg":
-            self._event(payload)
+            self._event(payload, time)
         elif kind == "session_meta":
             self._meta(payload, time)
         elif kind == "turn_context":
@@ -123,6 +126,7 @@ class _CodexReader:
             self.builder.message("user", text_of(payload.get("message")), time=time, place=place, summary=True)
 
     def _meta(self, payload: dict[str, Any], time: float | None) -> None:
+        self._thread = string(payload.get("id")) or self._thread
         if self.builders:
             return  # the header of another session whose history was copied into this file
         native_id = string(payload.get("id")) or self.native_id
@@ -191,10 +195,10 @@ class _CodexReader:
         if started_by is not None and started_by != call_id:
             self.builder.amend(started_by, Marks(exit_code=exit_code))
 
-    def _event(self, event: dict[str, Any]) -> None:
+    def _event(self, event: dict[str, Any], time: float | None) -> None:
         kind = event.get("type")
         if kind == "token_count":
-            self._count(event.get("info"))
+            self._count(as_object(event.get("info")), time)
         elif kind == "item_completed":
             item = event.get("item")
             if isinstance(item, dict):
@@ -220,22 +224,30 @@ class _CodexReader:
         elif known.failed is None and known.exit_code is None:
             self.builder.amend(call_id, _joined(known, marks))
 
-    def _count(self, info: object) -> None:
-        total = info.get("total_token_usage") if isinstance(info, dict) else None
-        if not isinstance(info, dict) or not isinstance(total, dict):
+    def _count(self, info: dict[str, Any], time: float | None) -> None:
+        """Count an answer. Codex tells the sum of its thread, and some sums twice."""
+        if not isinstance(info.get("total_token_usage"), dict):
             return
-        last = info.get("last_token_usage")
-        # Codex counts what came from the cache as part of the prompt.
-        self.builder.last_prompt = integer(last.get("input_tokens")) if isinstance(last, dict) else None
-        cached = integer(total.get("cached_input_tokens"))
-        given = integer(total.get("input_tokens"))
-        self.builder.total_usage = Usage(
-            input=None if given is None else max(given - (cached or 0), 0),
-            output=integer(total.get("output_tokens")),
-            cache_read=cached,
-            cache_write=integer(total.get("cache_write_input_tokens")),
-            reasoning=integer(total.get("reasoning_output_tokens")),
-        )
+        total = _figures(info["total_token_usage"])
+        # The first versions told the sum alone.
+        last = _figures(info["last_token_usage"]) if isinstance(info.get("last_token_usage"), dict) else total
+        self.builder.last_prompt = last[0] or None
+        known, self._total = self._total, total
+        grown = [new - old for new, old in zip(total, known or [0] * len(total), strict=True)]
+        # A fork goes on with the sum of its thread, and some sessions begin to count again.
+        if min(grown) < 0 or (known is None and last[0] != total[0]):
+            grown = last
+        if any(grown):
+            given, cached, written, output, reasoning = grown
+            is_told = "cache_write_input_tokens" in info["total_token_usage"]
+            usage = Usage(max(given - cached - written, 0), output, cached, written if is_told else None, reasoning)
+            self.builder.spend(f"{self._thread} {total} {last}", usage, time=time)
+
+
+def _figures(usage: dict[str, Any]) -> list[int]:
+    """Prompt, from a cache, into a cache, answer, reasoning. What came from the cache is part of the prompt."""
+    names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+    return [integer(usage.get(name)) or 0 for name in (*names, "reasoning_output_tokens")]
 
 
 def _marks_of_text(text: str, *, parts: list[Any] | None) -> Marks:

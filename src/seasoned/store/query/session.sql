@@ -3,7 +3,7 @@ INSERT INTO session (
     agent, native_id, source_id, title, cwd, remote, application, platform, model, started, ended, parent_agent, parent_native_id, relation,
     end_reason, succeeded, messages, compactions,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd,
-    last_prompt_tokens, daily_usage, hourly_usage,
+    last_prompt_tokens,
     -- With its totals, which mostly stay as they are: a change would touch the sums of its day once more.
     calls, ok, failed, unclear, declined, cancelled, interrupted, trivial, task_type
 )
@@ -11,7 +11,7 @@ SELECT
     :agent, :native_id, :source_id, :title, :cwd, :remote, :application, :platform, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
     :end_reason, :succeeded, :messages, :compactions,
     :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd,
-    :last_prompt_tokens, :daily_usage, :hourly_usage,
+    :last_prompt_tokens,
     :ok + :failed + :unclear + :declined + :cancelled + :interrupted + :trivial,
     :ok, :failed, :unclear, :declined, :cancelled, :interrupted, :trivial, :task_type
 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE forgotten.agent = :agent AND forgotten.native_id = :native_id)
@@ -53,10 +53,6 @@ ON CONFLICT (agent, native_id) DO UPDATE SET
         THEN COALESCE(excluded.cost_usd, session.cost_usd) ELSE session.cost_usd END,
     last_prompt_tokens = CASE WHEN excluded.messages >= session.messages
         THEN COALESCE(excluded.last_prompt_tokens, session.last_prompt_tokens) ELSE session.last_prompt_tokens END,
-    daily_usage = CASE WHEN excluded.messages >= session.messages
-        THEN COALESCE(excluded.daily_usage, session.daily_usage) ELSE session.daily_usage END,
-    hourly_usage = CASE WHEN excluded.messages >= session.messages
-        THEN COALESCE(excluded.hourly_usage, session.hourly_usage) ELSE session.hourly_usage END,
     messages = CASE WHEN excluded.messages > session.messages THEN excluded.messages ELSE session.messages END
 RETURNING id;
 

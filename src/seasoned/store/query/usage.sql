@@ -1,8 +1,27 @@
+-- name: save
+-- While an answer is streamed its figures are written again and again: the largest are those of the whole.
+INSERT INTO usage_event (session_id, key, at, model, input, output, cache_read, cache_write, reasoning, cache_write_1h)
+VALUES (:session_id, :key, :at, :model, :input, :output, :cache_read, :cache_write, :reasoning, :cache_write_1h)
+ON CONFLICT (session_id, key) DO UPDATE SET
+    at = COALESCE(min(at, excluded.at), at, excluded.at), model = COALESCE(model, excluded.model),
+    input = COALESCE(max(input, excluded.input), input, excluded.input),
+    output = COALESCE(max(output, excluded.output), output, excluded.output),
+    cache_read = COALESCE(max(cache_read, excluded.cache_read), cache_read, excluded.cache_read),
+    cache_write = COALESCE(max(cache_write, excluded.cache_write), cache_write, excluded.cache_write),
+    reasoning = COALESCE(max(reasoning, excluded.reasoning), reasoning, excluded.reasoning),
+    cache_write_1h = max(cache_write_1h, excluded.cache_write_1h);
+
+-- name: touch_copies
+INSERT INTO touched (id)
+SELECT other.session_id FROM touched CROSS JOIN usage_event AS own ON own.session_id = touched.id
+CROSS JOIN usage_event AS other ON other.key = own.key AND other.session_id <> own.session_id
+WHERE true ON CONFLICT DO NOTHING;
+
 -- name: clear_parts
 DELETE FROM usage_part WHERE session_id IN (SELECT id FROM touched);
 
 -- name: add_parts
--- The figures of `hourly_usage`, in its order: hour, model, whether the prompt was long, usage, written for an hour.
+-- An answer counts in the session that had it first: forks and resumed sessions copy what came before.
 -- What the agent recorded as cost is divided by tokens.
 INSERT INTO usage_part
 SELECT session_id, hour, model, is_long, input, output, cache_read, cache_write, reasoning, for_an_hour,
@@ -10,35 +29,38 @@ SELECT session_id, hour, model, is_long, input, output, cache_read, cache_write,
 FROM (
     SELECT session.id AS session_id, session.cost_usd,
         -- Where no time is known, the session's own stands for it.
-        CASE WHEN json_extract(one.value, '$[0]') >= 0 THEN json_extract(one.value, '$[0]')
-            ELSE CAST(COALESCE(session.ended, session.started, -3600) / 3600 AS INTEGER) END AS hour,
-        COALESCE(json_extract(one.value, '$[1]'), session.model, '') AS model,
-        json_extract(one.value, '$[2]') AS is_long,
-        json_extract(one.value, '$[3].input') AS input, json_extract(one.value, '$[3].output') AS output,
-        json_extract(one.value, '$[3].cache_read') AS cache_read,
-        json_extract(one.value, '$[3].cache_write') AS cache_write,
-        json_extract(one.value, '$[3].reasoning') AS reasoning,
-        json_extract(one.value, '$[4]') AS for_an_hour,
-        COALESCE(json_extract(one.value, '$[3].input'), 0) + COALESCE(json_extract(one.value, '$[3].output'), 0)
-            + COALESCE(json_extract(one.value, '$[3].cache_read'), 0)
-            + COALESCE(json_extract(one.value, '$[3].cache_write'), 0) AS total
-    FROM touched CROSS JOIN session ON session.id = touched.id CROSS JOIN json_each(session.hourly_usage) AS one
-)
-WHERE true
-ON CONFLICT (session_id, hour, model, is_long) DO UPDATE SET
-    input = usage_part.input + excluded.input, output = usage_part.output + excluded.output,
-    cache_read = usage_part.cache_read + excluded.cache_read, cache_write = usage_part.cache_write + excluded.cache_write,
-    cache_write_1h = usage_part.cache_write_1h + excluded.cache_write_1h,
-    recorded_usd = usage_part.recorded_usd + excluded.recorded_usd;
+        CAST(COALESCE(event.at, session.ended, session.started, -3600) / 3600 AS INTEGER) AS hour,
+        COALESCE(event.model, session.model, '') AS model,
+        -- Beyond this some models have higher prices.
+        COALESCE(event.input, 0) + COALESCE(event.cache_read, 0) + COALESCE(event.cache_write, 0) > 200000 AS is_long,
+        sum(event.input) AS input, sum(event.output) AS output, sum(event.cache_read) AS cache_read,
+        sum(event.cache_write) AS cache_write, sum(event.reasoning) AS reasoning,
+        sum(event.cache_write_1h) AS for_an_hour,
+        total(event.input) + total(event.output) + total(event.cache_read) + total(event.cache_write) AS total
+    FROM touched CROSS JOIN session ON session.id = touched.id
+    CROSS JOIN usage_event AS event ON event.session_id = session.id
+    WHERE NOT EXISTS (
+        SELECT 1 FROM usage_event AS first CROSS JOIN session AS other ON other.id = first.session_id
+        WHERE first.key = event.key AND first.session_id <> event.session_id
+          AND (COALESCE(first.at, 0.0), other.agent, other.native_id)
+            < (COALESCE(event.at, 0.0), session.agent, session.native_id))
+    GROUP BY session.id, hour, 4, is_long
+);
 
 -- name: add_whole
--- Sessions of which only the sum is known, or only what the agent says they cost.
+-- Sessions of which only what the agent says they cost is known.
 INSERT INTO usage_part
-SELECT session.id, CAST(COALESCE(ended, started, -3600) / 3600 AS INTEGER), COALESCE(model, ''), 0, input_tokens,
-    output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, 0, cost_usd
+SELECT session.id, CAST(COALESCE(ended, started, -3600) / 3600 AS INTEGER), COALESCE(model, ''), 0, NULL, NULL, NULL,
+    NULL, NULL, 0, cost_usd
 FROM touched CROSS JOIN session ON session.id = touched.id
-WHERE COALESCE(hourly_usage, '[]') = '[]'
-  AND (input_tokens IS NOT NULL OR output_tokens IS NOT NULL OR cost_usd IS NOT NULL);
+WHERE cost_usd IS NOT NULL AND NOT EXISTS (SELECT 1 FROM usage_event WHERE session_id = session.id);
+
+-- name: set_tokens
+UPDATE session
+SET (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens) = (
+    SELECT COALESCE(sum(input), 0), COALESCE(sum(output), 0), sum(cache_read), sum(cache_write), sum(reasoning)
+    FROM usage_part WHERE session_id = session.id)
+WHERE id IN (SELECT id FROM touched) AND EXISTS (SELECT 1 FROM usage_event WHERE session_id = session.id);
 
 -- name: set_cost
 UPDATE session SET known_usd = (SELECT sum(usd) FROM usage_cost WHERE session_id = session.id)

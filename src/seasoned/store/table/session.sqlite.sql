@@ -59,8 +59,6 @@ CREATE TABLE session (
     project TEXT,
     project_part TEXT,
     last_prompt_tokens INTEGER,
-    daily_usage TEXT,
-    hourly_usage TEXT,
     -- What the session cost, as far as the agent recorded it or prices are known.
     known_usd REAL,
     -- When the agent said that the session has ended: files of Claude Code and Codex do not tell.
@@ -166,6 +164,21 @@ CREATE TABLE project_repository (
     roots TEXT NOT NULL
 );
 CREATE INDEX project_repository_key ON project_repository (key);
+-- What each answer of a provider used. Copies of it in forks, resumed sessions and other files have the same key.
+CREATE TABLE usage_event (
+    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    key INTEGER NOT NULL,
+    at REAL,
+    model TEXT,
+    input INTEGER,
+    output INTEGER,
+    cache_read INTEGER,
+    cache_write INTEGER,
+    reasoning INTEGER,
+    cache_write_1h INTEGER NOT NULL,
+    PRIMARY KEY (session_id, key)
+) WITHOUT ROWID;
+CREATE INDEX usage_event_key ON usage_event (key);
 -- What each session used, by hour, model and size of the prompt. Costs are computed from it and `model_price`.
 CREATE TABLE usage_part (
     session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
