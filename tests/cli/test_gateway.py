@@ -68,7 +68,7 @@ def test_a_gateway_runs_until_it_is_told_to_stop_and_usage_shows_what_it_took() 
         (row,) = found["rows"]
         assert (row["requests"], row["input_tokens"], row["output_tokens"]) == (1, 20, 8)
         assert (row["cost_usd"], row["unpriced"]) == (None, 1), "a model on this machine has no price"
-    assert "gpt-4o-mini" in seasoned("usage", "--by", "model", "--days", "1").stdout
+    assert "gpt-4o-mini" in seasoned("usage", "--by", "model", "--since", "yesterday").stdout
 
 
 def test_usage_tells_apart_what_histories_say_and_counts_no_session_twice() -> None:

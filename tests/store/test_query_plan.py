@@ -57,7 +57,6 @@ READS_ALL = {
     "session.all_ids": "all sessions",
     "session.by_native_id": "the beginning of an id, as a person types it",
     "session.compressed": "all compressed sessions",
-    "session.count": "as session.list",
     "session.list": "a list in an order that the user chose",
     "session.native_ids": "the newest ids, for completion",
     "session.totals": "totals of all agents",

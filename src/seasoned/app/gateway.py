@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -45,10 +45,10 @@ def build_gateway(
 
 
 def first_moment(days: int | None) -> float:
-    """The start of the last `days` days, today included, in UTC, because usage is summed by UTC days."""
+    """The start of the last `days` days here, today included."""
     if days is None:
         return 0.0
-    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0)
     return (today - timedelta(days=days - 1)).timestamp()
 
 
@@ -60,13 +60,15 @@ def gateway_usage(
         return totals(database, by, since=since, only=only)
 
 
-def history_usage(config: Config, by: HistoryGroup, *, since: float, project: str | None = None) -> list[HistoryTotal]:
+def history_usage(
+    config: Config, by: HistoryGroup, *, since: float, project: str | None = None, part: HistoryGroup | None = None
+) -> list[HistoryTotal]:
     """What histories say was used, without the sessions that went through the gateway."""
     # Of all time and not only since: what the gateway counted is never counted again from a history.
     known = {one.name for one in gateway_usage(config, "session", since=0.0) if one.name is not None}
     with user_store(config) as store:
         fill_prices(store)
-        return history_totals(store, by, since=since, without=known, project=project)
+        return history_totals(store, by, since=since, without=known, project=project, part=part)
 
 
 class BudgetState(msgspec.Struct, frozen=True):

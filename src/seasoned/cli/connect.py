@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import click
 
 from seasoned.cli.options import agrees, dry_run_option, json_option, yes_option
-from seasoned.cli.output import print_json, printable
+from seasoned.cli.output import print_json, printable, say
 from seasoned.config import Config, load
 from seasoned.connect.agent import AGENTS, KnownAgent, connector
 from seasoned.connect.apply import STAYS, apply_plan, chosen_parts, is_connected, own_programs, set_guard, undo_plan
@@ -79,24 +77,24 @@ def _chosen(known: list[dict[str, Any]], *, yes: bool, asks: bool) -> list[str]:
     """List the agents on this machine, and ask which to connect."""
     found = [one for one in known if one["found"] or one["connected"]]
     if not found:
-        click.echo(f"No agent was found on this machine. Connect one by name: {', '.join(AGENTS)}.")
+        say(f"No agent was found on this machine. Connect one by name: {', '.join(AGENTS)}.")
         return []
     # Once for all: most agents get the same parts.
-    click.echo("Connecting an agent brings:")
+    say("Connecting an agent brings:")
     _list_parts(PARTS)
     for one in found:
-        click.echo()
+        say()
         click.secho(f"{one['title']} ({one['agent']}): {_connection(one)}", bold=True)
         _list_sentences(one["lacks"])
-    click.echo()
+    say()
     free = [one["agent"] for one in found if not one["connected"]]
     if not free:
-        click.echo("All of them are connected.")
+        say("All of them are connected.")
         return []
     if yes:
         return free
     if not asks:
-        click.echo(f"Connect one with `seasoned connect AGENT`:\n  {', '.join(free)}")
+        say(f"Connect one with `seasoned connect AGENT`:\n  {', '.join(free)}")
         return []
     question = "Connect which? Each change is shown before it is written. Names with commas, or none"
     names: list[str] = click.prompt(question, default=",".join(free), value_proc=_names)
@@ -111,9 +109,8 @@ def _connection(one: dict[str, Any]) -> str:
 
 
 def _list_sentences(sentences: Iterable[str]) -> None:
-    width = shutil.get_terminal_size().columns
     for sentence in sentences:
-        click.echo(textwrap.fill(sentence, width, initial_indent="  - ", subsequent_indent="    "))
+        say(f"  - {sentence}")
 
 
 def _names(text: str) -> list[str]:
@@ -127,7 +124,7 @@ def _names(text: str) -> list[str]:
 
 def _list_parts(parts: Iterable[Part]) -> None:
     for part in parts:
-        click.echo(f"  {part:<14} {PARTS[part]}")
+        say(f"  {part:<14} {PARTS[part]}", indent=" " * 17)
 
 
 def _connect(
@@ -186,7 +183,7 @@ def _parts(text: str | None, known: KnownAgent, before: tuple[Part, ...]) -> tup
 
 def _choose(known: KnownAgent, before: tuple[Part, ...]) -> tuple[Part, ...]:
     """Ask at the terminal which parts to connect."""
-    click.echo(f"Parts of {known.title} that can be connected:")
+    say(f"Parts of {known.title} that can be connected:")
     _list_parts(PARTS)
     return _parts(click.prompt("Connect which parts", default=",".join(before)), known, before)
 
@@ -224,7 +221,7 @@ def show_plan(plan: ConnectPlan, *, undo: bool) -> None:
             click.secho(f"{each.folder}: {each.why} ({', '.join(names) or 'none yet'})", bold=True)
     if "confirmations" in plan.parts and not undo and plan.agent in AGENTS and plan.agent != "hermes":
         said = f"While Seasoned is missing or broken, {AGENTS[plan.agent].title} refuses all calls that may change"
-        click.echo(f"{said} something.\nTo let them run: rm {guard_file(load().home, plan.agent)}")
+        say(f"{said} something.\nTo let them run: rm {guard_file(load().home, plan.agent)}")
 
 
 def _end(answer: dict[str, Any], *, as_json: bool) -> None:
@@ -240,12 +237,12 @@ def _end(answer: dict[str, Any], *, as_json: bool) -> None:
         "undone": f"{agent} is as it was before{since}.",
         "connected": f"{agent} is connected. `seasoned connect {agent} --undo` undoes it.",
     }[answer["state"]]
-    click.echo(outcome)
+    say(outcome)
     if answer["lacks"] and answer["state"] in ("connected", "previewed"):
-        click.echo(f"What {AGENTS[agent].title} does not allow:")
+        say(f"What {AGENTS[agent].title} does not allow:")
         _list_sentences(answer["lacks"])
     if answer["steps"] and answer["state"] in ("connected", "unchanged", "previewed"):
-        click.echo("Left for you to do:")
+        say("Left for you to do:")
         for number, step in enumerate(answer["steps"], start=1):
             # Long paths and commands stay whole, to be copied.
             click.echo(f"  {number}. {step}")

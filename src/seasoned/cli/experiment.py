@@ -18,7 +18,7 @@ from seasoned.app import experiment as experiments
 from seasoned.app.experiment import ExperimentPlan, live_experiment, live_experiments, task_experiments
 from seasoned.app.stores import user_store
 from seasoned.cli.options import Commands, base_url_option, json_option, model_option, yes_option
-from seasoned.cli.output import ReadingBar, console, print_json, printable, table, when
+from seasoned.cli.output import ReadingBar, console, print_json, printable, say, table, when
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis
@@ -55,7 +55,7 @@ class TerminalObserver:
             raise click.exceptions.Exit(1)
 
     def say(self, text: str) -> None:
-        click.echo(text, err=True)
+        say(text, err=True)
 
     @contextmanager
     def progress(self, title: str) -> Iterator[OnProgress]:
@@ -101,7 +101,7 @@ def _print_head(report: LiveReport) -> None:
         parts.append(f"{report.held_out} held out")
     if report.earlier:
         parts.append(f"{report.earlier} with an earlier split, left out")
-    click.echo(f"{printable(report.name)}: {', '.join(parts)}.")
+    say(f"{printable(report.name)}: {', '.join(parts)}.")
 
 
 def _print_arms(report: LiveReport) -> None:
@@ -120,8 +120,8 @@ def _print_arms(report: LiveReport) -> None:
     ]
     rates = ["error rate", "first call works", "no failed call"]
     table(["arm", "assigned", "shown a block", "with calls", "failed of calls", *rates], rows, nowrap=["arm", *rates])
-    click.echo("Rates are means over sessions, with intervals that stay valid however often you look.")
-    click.echo(_ratio(report.assigned_ratio))
+    say("Rates are means over sessions, with intervals that stay valid however often you look.")
+    say(_ratio(report.assigned_ratio))
 
 
 def _share(one: Estimate) -> str:
@@ -152,7 +152,7 @@ def _print_effects(report: LiveReport) -> None:
         )
         for one in report.effects
     ]
-    click.echo()
+    say()
     table(["contrast", "measure", "difference", "p (Holm)"], rows, nowrap=["contrast"])
 
 
@@ -171,12 +171,12 @@ def _print_examples(examples: Sequence[LiveExample]) -> None:
         for one in examples
     ]
     columns = ["example", "tool", "arm", "with", "without", "calls that work", "", "state"]
-    click.echo()
+    say()
     table(columns, rows, nowrap=["example"])
     for one in examples:
         if one.state != "active":
             about = f"{one.effect.example_id} is {one.state} since {when(one.changed_at)}"
-            click.echo(f"{about}: {printable(one.state_reason or '')}")
+            say(f"{about}: {printable(one.state_reason or '')}")
 
 
 def print_list(*, as_json: bool) -> None:
@@ -211,7 +211,7 @@ def print_list(*, as_json: bool) -> None:
     if rows:
         table(columns, rows, nowrap=["experiment"])
     elif not live:
-        click.echo(f"There are no experiments yet. {_MADE_BY}")
+        say(f"There are no experiments yet. {_MADE_BY}")
     if live:
         print_live_list(live)
 
@@ -408,9 +408,9 @@ def begin(name: str, arms: str, holdout: float, as_json: bool) -> None:
         answer = {"name": name, "split": split.digest, "control": split.control, "shares": split.shares}
         print_json("experiment-begun", {**answer, "holdout": holdout})
         return
-    click.echo(f"Sessions are divided between {', '.join(split.shares)}; {split.control} is the control.")
+    say(f"Sessions are divided between {', '.join(split.shares)}; {split.control} is the control.")
     # The arms are drawn where sessions begin, and those programs read their settings at the start.
-    click.echo(f'Set experiment = "{name}" under [warm] in config.toml, and restart the gateway and Hermes.')
+    say(f'Set experiment = "{name}" under [warm] in config.toml, and restart the gateway and Hermes.')
 
 
 def _print_tasks(tasks: str, *, as_json: bool) -> None:

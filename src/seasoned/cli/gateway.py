@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from operator import itemgetter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
-from seasoned.app.gateway import budgets, build_gateway, first_moment, gateway_usage, history_usage
-from seasoned.app.stores import open_log, shared_database, user_store
-from seasoned.cli.options import Commands, all_option, file_type, json_option, project_option
-from seasoned.cli.output import print_json, printable, table, when
-from seasoned.cli.project import chosen_project
+from seasoned.app.gateway import build_gateway
+from seasoned.app.stores import open_log, shared_database
+from seasoned.cli.options import Commands, file_type, json_option
+from seasoned.cli.output import print_json, table, when
 from seasoned.config import load
 from seasoned.errors import UsageError
 from seasoned.gateway import accounting
-from seasoned.gateway.accounting import GROUPINGS, GatewayKey, UsageTotal, one_source
-from seasoned.gateway.history_usage import HistoryTotal, unpriced_models
-from seasoned.project import name_of
-from seasoned.session import Usage, sum_usage
-from seasoned.store.project import refs_in
-
-# Only rows from histories have these: what went through the gateway has its real price.
-_ESTIMATE = ("estimated_usd", "estimated", "price_source")
-_NAMED = 5  # models without a price that are named
+from seasoned.gateway.accounting import GatewayKey
 
 
 @click.group(cls=Commands, invoke_without_command=True)
@@ -145,173 +135,3 @@ def _print_keys(found: Sequence[GatewayKey], *, as_json: bool) -> None:
 def _answer(one: GatewayKey) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.to_builtins(one)
     return fields
-
-
-@click.command()
-@click.option(
-    "--by",
-    type=click.Choice(["day", "project", "model", "agent", "session", "block", "key"]),
-    default="day",
-    show_default=True,
-    help="What to sum by.",
-)
-@click.option("--days", type=click.IntRange(1, 36_500), help="Only the last days, today included. Default: all.")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows of each table.")
-@project_option
-@all_option
-@json_option
-def usage(by: Any, days: int | None, limit: int, project: str | None, everything: bool, as_json: bool) -> None:
-    """Show tokens and cost.
-
-    Requests through the gateway, and apart from them what histories say. Input does not include what was read from or
-    written to a cache. Requests without a known price are counted apart, never as zero. A session that went through the
-    gateway and has a history too is counted once, in the first.
-
-    \b
-    Example: seasoned usage --by model --days 7
-    """
-    config = load()
-    since = first_moment(days)
-    with user_store(config) as store:
-        key = chosen_project(store, project, everything=everything)
-        only = None if key is None else refs_in(store, key)
-    # A request names no project and no agent: its session does, in the other table once its history is read.
-    through = gateway_usage(config, by if by in GROUPINGS else "day", since=since, only=only)
-    read = history_usage(config, by, since=since, project=key)
-    with user_store(config) as store:
-        limits = budgets(config, store)
-        unpriced = unpriced_models(store, since=since, project=key)
-    if as_json:
-        answer: dict[str, Any] = {"by": by, "since": since or None, "project": key, "count": len(through)}
-        # `count` is of all rows, so that a program sees whether the limit cut any off.
-        answer |= {"rows": [_row(one, "requests") for one in through[:limit]]}
-        answer |= {"history_count": len(read), "histories": [_row(one, "sessions") for one in read[:limit]]}
-        # Of all rows, whatever the limit.
-        answer["totals"] = {"gateway": _sums(through, "requests"), "histories": _sums(read, "sessions")}
-        answer["unpriced_models"] = unpriced
-        answer["budgets"] = [{**msgspec.to_builtins(one), "is_over": one.is_over} for one in limits]
-        print_json("usage", answer)
-        return
-    if through:
-        click.echo("Through the gateway:")
-        _print(by, "requests", through, limit)
-    if read:
-        if through:
-            click.echo()
-        click.echo("Read from histories, as the agents themselves count:")
-        _print(by, "sessions", read, limit)
-        _print_estimates(read, unpriced)
-    if not through and not read:
-        click.echo("No usage is known. `seasoned scan` reads your histories; `seasoned gateway` counts requests.")
-    for one in limits:
-        click.echo(f"Budget of this {one.period}: ${one.spent_usd:.2f} of ${one.budget_usd:.2f} spent.")
-
-
-def _row(one: UsageTotal | HistoryTotal, counted: str) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        counted: getattr(one, counted),
-        **{f"{name}_tokens": getattr(one.usage, name) for name in Usage.__struct_fields__},
-        "total_tokens": one.usage.total,
-        "last_prompt_tokens": one.last_prompt,
-        "cost_usd": one.cost_usd,
-        "cost_source": one.cost_source,
-        "unpriced": one.unpriced,
-        "unrecorded": one.unrecorded,
-        "last_at": one.last_at,
-        **({name: getattr(one, name) for name in _ESTIMATE if hasattr(one, name)}),
-    }
-
-
-def _sums(rows: Sequence[UsageTotal | HistoryTotal], counted: str) -> dict[str, Any]:
-    """Everything together. A session that lasted several days is in several rows by day, and counts in each."""
-    usage = sum_usage(one.usage for one in rows)
-    costs = [one.cost_usd for one in rows if one.cost_usd is not None]
-    sources: str | None = None
-    for one in rows:
-        sources = one_source(sources, one.cost_source)
-    return {
-        counted: sum(getattr(one, counted) for one in rows),
-        **{f"{name}_tokens": getattr(usage, name) for name in Usage.__struct_fields__},
-        "total_tokens": usage.total,
-        "cost_usd": sum(costs) if costs else None,
-        "cost_source": sources,
-        "unpriced": sum(one.unpriced for one in rows),
-    }
-
-
-def _print_estimates(read: Sequence[HistoryTotal], unpriced: Sequence[str]) -> None:
-    """Say which part of the cost is an estimate, and what has no price."""
-    # Marked, because an estimate from list prices and a bill are not the same.
-    estimated = [one for one in read if one.estimated_usd is not None]
-    if estimated:
-        usd = sum(one.estimated_usd or 0.0 for one in estimated)
-        click.echo(f"~ ${usd:.2f} of this is an estimate by {estimated[0].price_source}: no cost was recorded.")
-    if unpriced:
-        named = ", ".join(printable(one) for one in unpriced[:_NAMED]) + (" …" if len(unpriced) > _NAMED else "")
-        click.echo(f"No price is known for {named}: not in the cost.")
-
-
-def _print(by: str, counted: str, every: Sequence[UsageTotal | HistoryTotal], limit: int) -> None:
-    # The sums are of all rows, also of those that are not shown.
-    sums, rows = _sums(every, counted), every[:limit]
-    total = {**sums, "name": "total", "unrecorded": sum(one.unrecorded for one in every), "last_at": None}
-    cells = [*[_row(one, counted) for one in rows], total]
-    columns = _columns(by, counted, cells)
-    names = [row["name"] for row in cells]
-    if by == "project":
-        names = _short_names(names)
-    table(
-        [by, *columns],
-        [(name, *[value(row) for value in columns.values()]) for name, row in zip(names, cells, strict=True)],
-        nowrap=["last"],
-        gap=1,
-    )
-
-
-def _columns(by: str, counted: str, cells: Sequence[dict[str, Any]]) -> dict[str, Callable[[dict[str, Any]], object]]:
-    """What fits 80 columns: rounded, caches in one column, and without what the name says already."""
-    if by == "session":
-        columns: dict[str, Callable[[dict[str, Any]], object]] = {"tokens": lambda row: _rounded(row["total_tokens"])}
-    else:
-        columns = {
-            counted: itemgetter(counted),
-            "input": lambda row: _rounded(row["input_tokens"]),
-            "output": lambda row: _rounded(row["output_tokens"]),
-            "cached": lambda row: _rounded(_added(row["cache_read_tokens"], row["cache_write_tokens"])),
-        }
-    columns["cost $"] = _cost
-    # Of one session, a cost that is missing says it.
-    missing = {"no price": "unpriced", "not recorded": "unrecorded"} if by != "session" else {}
-    columns |= {title: itemgetter(name) for title, name in missing.items() if cells[-1][name]}
-    if by not in ("day", "block"):
-        columns["last"] = lambda row: when(row["last_at"])[:10]
-    return columns
-
-
-def _short_names(keys: Sequence[str | None]) -> list[str | None]:
-    """The names of projects; of two with one name, the keys."""
-    names = [key and name_of(key) for key in keys]
-    return [name if names.count(name) == 1 else key for key, name in zip(keys, names, strict=True)]
-
-
-def _cost(row: dict[str, Any]) -> str | None:
-    if row["cost_usd"] is None:
-        return None
-    digits = 4 if 0 < row["cost_usd"] < 0.1 else 2
-    return f"{'~' if row.get('estimated') else ''}{row['cost_usd']:.{digits}f}"
-
-
-def _added(one: int | None, other: int | None) -> int | None:
-    return None if one is None and other is None else (one or 0) + (other or 0)
-
-
-def _rounded(count: float | None) -> str | None:
-    """`820`, `97.8k`, `57.3M`, `2.6B`."""
-    if count is None or count < 1000:
-        return None if count is None else str(count)
-    for letter in "kM":
-        count /= 1000
-        if count < 999.95:
-            return f"{count:.1f}{letter}"
-    return f"{count / 1000:.1f}B"

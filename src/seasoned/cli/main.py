@@ -23,19 +23,19 @@ GROUPS = {
         "doctor": ("store:doctor", "Check the store, the histories and the setup"),
     },
     "Look": {
-        "scan": ("session:scan", "Read histories into the store"),
-        "sessions": ("session:sessions", "List sessions"),
-        "show": ("session:show", "Show a session with a verdict on every call"),
-        "search": ("session:search", "Find sessions by what was said and done"),
-        "usage": ("gateway:usage", "Show tokens and cost"),
-        "watch": ("watch:watch", "Follow running sessions, call by call"),
-        "report": ("insight:report", "Report: do sessions improve with experience?"),
-        "compare": ("insight:compare", "Compare two sessions, or two sets of them"),
-        "profile": ("insight:profile", "Show how a session went"),
-        "compress-check": ("insight:compress_check", "Check what a context compression cost"),
+        "scan": ("look.session:scan", "Read histories into the store"),
+        "sessions": ("look.session:sessions", "List sessions"),
+        "show": ("look.session:show", "Show a session with a verdict on every call"),
+        "search": ("look.session:search", "Find sessions by what was said and done"),
+        "usage": ("look.usage:usage", "Show tokens and cost"),
+        "watch": ("look.watch:watch", "Follow running sessions, call by call"),
+        "report": ("look.insight:report", "Report: do sessions improve with experience?"),
+        "compare": ("look.insight:compare", "Compare two sessions, or two sets of them"),
+        "profile": ("look.insight:profile", "Show how a session went"),
+        "compress-check": ("look.insight:compress_check", "Check what a context compression cost"),
         "projects": ("project:projects", "List projects, merge them and split them"),
-        "judge": ("judge:judge", "Judge every call, one JSON line each"),
-        "agreement": ("judge:agreement", "Score the judge against explicit flags"),
+        "judge": ("look.judge:judge", "Judge every call, one JSON line each"),
+        "agreement": ("look.judge:agreement", "Score the judge against explicit flags"),
     },
     "Lessons": {
         "lessons": ("lessons:lessons", "Show what sessions of a project learned"),
@@ -67,7 +67,7 @@ GROUPS = {
         "confirm": ("confirm.command:confirm", "Ask a person before risky actions"),
         "cron": ("cron:cron", "Run agents on a schedule"),
         "mcp": ("serve:mcp", "Serve tools to an agent over MCP"),
-        "statusline": ("watch:statusline", "Print a status line for Claude Code"),
+        "statusline": ("look.watch:statusline", "Print a status line for Claude Code"),
         "mine": ("mine:mine", "Mine histories of any size into Parquet"),
         "query": ("mine:query", "Ask a question in SQL about mined histories"),
         "model": ("keep.model:model", "Manage models on this machine"),
@@ -122,6 +122,12 @@ def app() -> None:
 _COLLECT_AFTER = 50_000
 
 
+def _complain(sentence: str) -> None:
+    from seasoned.cli.output import say
+
+    say(f"seasoned: {sentence}", err=True, fg="red" if sys.stderr.isatty() else None)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line. Errors are one sentence on stderr, without a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -133,14 +139,14 @@ def main(arguments: list[str] | None = None) -> None:
         app(arguments, prog_name="seasoned")
     except SeasonedError as error:
         # Only our own errors: any other exception is a bug, and its traceback helps to fix it.
-        sys.stderr.write(f"seasoned: {error}\n")
+        _complain(str(error))
         sys.exit(error.exit_code)
     except ModuleNotFoundError as error:
         from seasoned.app.extras import missing_sentence
 
         if error.name is None or error.name.startswith("seasoned"):
             raise
-        sys.stderr.write(f"seasoned: {missing_sentence(error.name)}\n")
+        _complain(missing_sentence(error.name))
         sys.exit(CannotDo.exit_code)
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from seasoned.app.mine import ask, make_engine, mine_into_folder, mined_address
 from seasoned.cli.options import json_option
-from seasoned.cli.output import ReadingBar, print_json, table
+from seasoned.cli.output import ReadingBar, print_json, say, table
 from seasoned.cli.project import print_passed_over
 from seasoned.config import load
 from seasoned.errors import CannotDo
@@ -54,7 +54,7 @@ def mine(
     if as_json:
         print_json("mine", {"out": address, "mined": asdict(report)})
     else:
-        click.echo(
+        say(
             f"Mined {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.1f} s: "
             f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}. "
             f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} without a history."
@@ -85,7 +85,7 @@ def query(sql: str, out: str | None, limit: int, as_json: bool) -> None:
         return
     table(answer.columns, answer.rows)
     if answer.is_cut:
-        click.echo(f"Only the first {plural(limit, 'row')}. --limit prints more.", err=True)
+        say(f"Only the first {plural(limit, 'row')}. --limit prints more.", err=True)
 
 
 def _plain(value: Any) -> Any:

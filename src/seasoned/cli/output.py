@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import msgspec
 
 from seasoned.config import is_quiet
@@ -31,16 +34,36 @@ def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> Non
     sys.stdout.write((data if lines else msgspec.json.format(data, indent=2)).decode("utf-8", "replace") + "\n")
 
 
+def say(text: str = "", *, err: bool = False, indent: str = "", **style: Any) -> None:
+    """Print prose. At a terminal, lines are wrapped between words; a file or a pipe gets them whole."""
+    if (sys.stderr if err else sys.stdout).isatty():
+        width = shutil.get_terminal_size().columns
+        lines = [_wrapped(line, width, indent) for line in text.split("\n")]
+        text = "\n".join(lines)
+    click.secho(text, err=err, **style)
+
+
+def _wrapped(line: str, width: int, indent: str) -> str:
+    # What continues a list entry stands below its words.
+    lead = line[: len(line) - len(line.lstrip(" -"))]
+    wrap = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False, drop_whitespace=True)
+    wrap.initial_indent, wrap.subsequent_indent = lead, indent or " " * len(lead)
+    return wrap.fill(line[len(lead) :]) if len(line) > width else line
+
+
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A terminal for people; rich is imported when something is to be drawn."""
     from rich.console import Console
 
     # rich would colour every number and path, also in the text of sessions.
-    return Console(stderr=stderr, highlight=False, width=width)
+    made = Console(stderr=stderr, highlight=False, width=width)
+    # A file or a pipe gets whole lines.
+    made.soft_wrap = width is None and not made.is_terminal
+    return made
 
 
-# Figures with their units, alone or as a range: `1 234`, `~$0.52`, `12.5 %`, `3/17`, `1.0 to 2.5`.
-_FIGURES = re.compile(r"~?\$?[\d.,%/()–−+ ]*\d[\d.,%/()–−+ ]*(?:to [\d.,%()−+ ]+)?")
+# Figures with their units, alone or as a range: `1 234`, `~$0.52`, `<$0.01`, `97.8k`, `12.5 %`, `3/17`, `1.0 to 2.5`.
+_FIGURES = re.compile(r"[~<]?\$?[\d.,%/()–−+ ]*\d[\d.,%/()–−+ ]*(?:to [\d.,%()−+ ]+)?[kMB]?")
 # On a narrow terminal text is wrapped, but words up to this length are never broken.
 _WORD_CHARS = 30
 
@@ -104,6 +127,15 @@ def printable(text: str) -> str:
     """Text with control characters replaced, so that it cannot change the terminal."""
     # Escape sequences in a tool's output could move the cursor, hide text or rename the window.
     return "".join([c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text])
+
+
+def money(usd: float | None, *, is_estimate: bool = False) -> str:
+    """What something cost, to the cent, so that amounts in a column can be compared; `~` marks an estimate."""
+    if usd is None:
+        return "–"
+    if 0 < usd < 0.005:
+        return "<$0.01"
+    return f"{'~' if is_estimate else ''}${usd:,.2f}"
 
 
 def percent(part: int | None, whole: int | None) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from seasoned.app import stores
 from seasoned.app.stores import Histories, own_store
 from seasoned.cli.options import json_option
-from seasoned.cli.output import ReadingBar, print_json, printable, table, when
+from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when
 from seasoned.config import load
 from seasoned.errors import UsageError
 from seasoned.scan.rows import Mode
@@ -55,13 +55,13 @@ def print_source(read: Histories, *, as_json: bool) -> None:
     """Say which files were passed over and, to people, that the answer is from the store."""
     print_passed_over(read.passed_over)
     if read.note and not as_json:
-        click.echo(read.note, err=True)
+        say(read.note, err=True)
 
 
 def print_passed_over(passed_over: Iterable[tuple[str, str]]) -> None:
     """Say which files were passed over, and why: one bad file among many is not an error."""
     for _, reason in passed_over:
-        click.echo(f"Left out: {reason}", err=True)
+        say(f"Left out: {reason}", err=True)
 
 
 def passed_over_answer(*sides: Histories) -> dict[str, Any]:
@@ -101,9 +101,7 @@ def chosen_project(store: Store, given: str | None, *, everything: bool, by_defa
     here = project_at(store, str(Path.cwd()))
     if here is None:
         return None
-    click.echo(
-        f"Project {printable(here.name)}, {plural(here.sessions, 'session')}. Use --all for every project.", err=True
-    )
+    say(f"Project {printable(here.name)}, {plural(here.sessions, 'session')}. Use --all for every project.", err=True)
     return here.key
 
 
@@ -158,9 +156,9 @@ def _list(store: Store, *, as_json: bool) -> None:
             nowrap=["project", "last", "agents", "key"],
         )
     else:
-        click.echo("No projects yet. Run `seasoned scan` first.")
+        say("No projects yet. Run `seasoned scan` first.")
     if rest:
-        click.echo(f"{plural(rest, 'session')} without a project: no folder, remote or application was recorded.")
+        say(f"{plural(rest, 'session')} without a project: no folder, remote or application was recorded.")
 
 
 def _show(store: Store, found: ProjectRow, *, as_json: bool) -> None:
@@ -169,15 +167,15 @@ def _show(store: Store, found: ProjectRow, *, as_json: bool) -> None:
         listed = [msgspec.to_builtins(one) for one in folders]
         print_json("project", {**_answer(found), "merged": merged, "folders": listed})
         return
-    click.echo(f"{printable(found.name)}  {printable(found.key)}")
-    click.echo(
+    say(f"{printable(found.name)}  {printable(found.key)}")
+    say(
         f"{plural(found.sessions, 'session')} of {', '.join(found.agents)}, {plural(found.calls, 'call')}, "
         f"{found.failed} failed. Last: {when(found.last)}."
     )
     for key in merged:
-        click.echo(f"Includes {printable(key)}, which you merged into it.")
+        say(f"Includes {printable(key)}, which you merged into it.")
     if folders:
-        click.echo()
+        say()
         table(
             ["folder", "part", "sessions", "last"],
             [(one.folder, one.part, one.sessions, when(one.last)) for one in folders],
@@ -192,7 +190,7 @@ def _merge(store: Store, key: str, into: str, *, as_json: bool) -> None:
     if as_json:
         print_json("project-merge", {"merged": key, **_answer(now)})
         return
-    click.echo(f"Merged {printable(key)} into {printable(now.key)}: {plural(now.sessions, 'session')} now.")
+    say(f"Merged {printable(key)} into {printable(now.key)}: {plural(now.sessions, 'session')} now.")
 
 
 def _split(store: Store, key: str, folder: str, *, as_json: bool) -> None:
@@ -203,7 +201,7 @@ def _split(store: Store, key: str, folder: str, *, as_json: bool) -> None:
         print_json("project-split", sides)
         return
     count = new[0].sessions if new else 0
-    click.echo(f"{printable(new_key)} is a separate project now, with {plural(count, 'session')}.")
+    say(f"{printable(new_key)} is a separate project now, with {plural(count, 'session')}.")
 
 
 def _answer(one: ProjectRow) -> dict[str, Any]:

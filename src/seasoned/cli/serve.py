@@ -17,6 +17,7 @@ from seasoned.app.confirm import (
     has_admin,
 )
 from seasoned.cli.options import file_type
+from seasoned.cli.output import say
 from seasoned.config import load
 
 if TYPE_CHECKING:
@@ -120,23 +121,21 @@ def run_service(
         app = create_app(service)
 
     def ready(address: str) -> None:
-        click.echo(f"Listening on {address}")
+        say(f"Listening on {address}")
         # The link goes to the terminal of the user who started this, and lets them read only.
         if has_pages and has_link:
-            click.echo(f"Open it: {service.base_url}/login/{app.state.visits.link}")
+            say(f"Open it: {service.base_url}/login/{app.state.visits.link}")
         elif has_pages:
-            click.echo(f"Log in with an approver's token: {service.base_url}/login")
+            say(f"Log in with an approver's token: {service.base_url}/login")
         if mounted is not None:
-            click.echo(f"OPENAI_BASE_URL={address}/v1  ANTHROPIC_BASE_URL={address}")
+            say(f"OPENAI_BASE_URL={address}/v1  ANTHROPIC_BASE_URL={address}")
         # At every start, so that the choice is not forgotten.
         if (warning := service.policy.gives_up()) is not None:
-            click.echo(warning, err=True)
+            say(warning, err=True)
         if not has_admin(config):
-            click.echo(
-                "There is no admin yet. Before agents run: `seasoned confirm token make NAME --role admin`.", err=True
-            )
+            say("There is no admin yet. Before agents run: `seasoned confirm token make NAME --role admin`.", err=True)
         if not is_for_browsers:
-            click.echo("Browsers refuse port 6000, so there are no pages here, only the service.", err=True)
+            say("Browsers refuse port 6000, so there are no pages here, only the service.", err=True)
 
     serve_app(app, service, listen, ready=ready, colocated=mounted)
 

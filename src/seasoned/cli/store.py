@@ -12,7 +12,7 @@ import click
 from seasoned.app import forget as forgetting
 from seasoned.app.stores import make_redactor, own_store, shared_database
 from seasoned.cli.options import Commands, json_option, yes_option
-from seasoned.cli.output import print_json, table, write_new_file
+from seasoned.cli.output import print_json, say, table, write_new_file
 from seasoned.config import load
 from seasoned.doctor import run_checks, settings
 from seasoned.errors import NotFound, SourceError, UsageError
@@ -44,25 +44,21 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
     with own_store(config) as store:
         if undo:
             forgetting.remember(config, store, what or "")
-            answer = {"sessions": 1, "said": f"{what} may be read again. Run `seasoned scan`."}
+            left, count, said = [], 1, f"{what} may be read again. Run `seasoned scan`."
         else:
             target = forgetting.find_target(config, store, what)
             # Asks with the number of sessions, which shows a wrong path before it is too late.
             if not yes and not click.confirm(f"Forget {target.sentence}?"):
                 raise click.exceptions.Exit(1)
             left = forgetting.forget(config, store, target)
-            answer = {
-                "sessions": len(target.sessions) + len(target.mined),
-                "said": f"Forgot {target.sentence}.",
-                "left": left,
-            }
+            count, said = len(target.sessions) + len(target.mined), f"Forgot {target.sentence}."
     if as_json:
-        print_json("forget", answer)
+        print_json("forget", {"sessions": count, "said": said, "left": left})
         return
-    click.echo(answer["said"])
+    say(said)
     # What stays is said, never hidden: the user asked for all of it to go.
-    for sentence in left if not undo else ():
-        click.echo(f"Still there: {sentence}", err=True)
+    for sentence in left:
+        say(f"Still there: {sentence}", err=True)
 
 
 @click.command()
@@ -87,7 +83,7 @@ def export(to: Path | None) -> None:
             sys.stdout.writelines(lines)
             return
         write_new_file(to, lines)
-    click.echo(f"Wrote {to}.")
+    say(f"Wrote {to}.")
 
 
 @click.command()
@@ -102,7 +98,7 @@ def backup(to: Path) -> None:
     """
     with own_store(load()) as store:
         back_up(store, to)
-    click.echo(f"Wrote {to}.")
+    say(f"Wrote {to}.")
 
 
 @click.command()
@@ -126,7 +122,7 @@ def restore(backup: Path, yes: bool) -> None:
     from seasoned.cli.confirm.prompt import ask_passphrase
 
     previous = restore_backup(config, backup, ask=ask_passphrase, clock=time.time)
-    click.echo(f"Restored {config.store_path}." + (f" The previous store is {previous}." if previous else ""))
+    say(f"Restored {config.store_path}." + (f" The previous store is {previous}." if previous else ""))
 
 
 @click.command()

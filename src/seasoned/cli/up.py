@@ -15,7 +15,7 @@ from seasoned.app.confirm import ListenOptions
 from seasoned.app.lessons import lesson_view
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
-from seasoned.cli.output import ReadingBar, percent, print_json, printable, table, when
+from seasoned.cli.output import ReadingBar, percent, print_json, printable, say, table, when
 from seasoned.cli.project import print_passed_over
 from seasoned.cli.serve import serve_all
 from seasoned.cli.template import example_count, print_changed, print_too_old
@@ -86,7 +86,7 @@ def _show(
             print_json("up", _answer(store, report, is_sample=is_sample))
             return
         if is_sample:
-            click.echo("No histories of your own were found. These are the samples that come with Seasoned.\n")
+            say("No histories of your own were found. These are the samples that come with Seasoned.\n")
         _print_summary(store, report)
         _print_actions(config, store, is_sample=is_sample)
         _print_sheets(store)
@@ -109,9 +109,9 @@ def _answer(store: Store, report: ScanReport, *, is_sample: bool) -> dict[str, A
 def _print_summary(store: Store, report: ScanReport) -> None:
     agents = store.rows("session.totals")
     if not agents:
-        click.echo("No sessions yet.")
+        say("No sessions yet.")
         return
-    click.echo(f"Scanned {plural(report.files, 'file')} in {report.seconds:.2f} s, {report.read} changed.\n")
+    say(f"Scanned {plural(report.files, 'file')} in {report.seconds:.2f} s, {report.read} changed.\n")
     counts = ["sessions", "calls", "failed"]
     table(
         ["agent", *counts, "error rate", "last"],
@@ -128,9 +128,9 @@ def _print_summary(store: Store, report: ScanReport) -> None:
     )
     more = len(agents) - _AGENTS_SHOWN
     if more > 0:
-        click.echo(f"and {plural(more, 'agent')} more.")
+        say(f"and {plural(more, 'agent')} more.")
     if report.unreadable:
-        click.echo(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
+        say(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
 
 
 def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
@@ -146,13 +146,13 @@ def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
         # `seasoned advise --apply 1` means the first of the list that was seen last.
         save_shown(config.home, ShownList(tuple(one.advice.id for one in view.advice), None))
     if not view.advice:
-        click.echo("\nNothing to advise yet: no mistake recurs that a step would save.")
+        say("\nNothing to advise yet: no mistake recurs that a step would save.")
         return
-    click.echo("\nWorth doing now:")
+    say("\nWorth doing now:")
     for number, one in enumerate(view.advice[:_ACTIONS_SHOWN], start=1):
         where = f" [{one.project}]" if one.project else ""
         said = " ".join(printable(f"{number}. {one.advice.sentence}{where}").split())
-        click.echo(textwrap.shorten(said, width=_LINE_CHARS, placeholder=" …"))
+        say(textwrap.shorten(said, width=_LINE_CHARS, placeholder=" …"), indent="   ")
 
 
 def _print_sheets(store: Store) -> None:
@@ -162,7 +162,7 @@ def _print_sheets(store: Store) -> None:
     views = (lesson_view(store, one.key, None, refreshed=False) for one in newest)
     view = next((view for view in views if view.text), None)
     if view is not None:
-        click.echo(f"\nA new session in {printable(view.project)} sees at its start:")
+        say(f"\nA new session in {printable(view.project)} sees at its start:")
         lines = view.text.splitlines()
         click.echo("\n".join(f"  {printable(line)}" for line in lines[:_SHEET_LINES]))
 
@@ -172,26 +172,24 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     changed = refresh(store, now=now, redactor=redactor).changed
     # Read afterwards: what is shown must be what a new session would get.
     library = snapshot(store, now=now)
-    click.echo()
+    say()
     print_changed(changed)
     if library.templates:
         names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
         asked = BlockRequest(budget=_PREVIEW_TOKENS, format="text", form="text")
         shown = provision([], library=library, asked=asked)
         begins = f"with nothing: {shown.reason}" if shown.rendered is None else "with these (`seasoned warm`)."
-        click.echo(f"Learned from what worked: {names}. A new session would begin {begins}")
+        say(f"Learned from what worked: {names}. A new session would begin {begins}")
     else:
         print_too_old(too_old(store, now=now))
-        click.echo("No templates yet. They are learned from finished sessions with at least 30 messages.")
-    click.echo(
-        "Next: `seasoned advise` and `seasoned connect`; `seasoned report`, `search WORDS` and `usage` say more."
-    )
+        say("No templates yet. They are learned from finished sessions with at least 30 messages.")
+    say("Next: `seasoned advise` and `seasoned connect`; `seasoned report`, `search WORDS` and `usage` say more.")
 
 
 def _serve(port: int | None, *, histories: Path | None = None) -> None:
     """The pages, until interrupted."""
-    click.echo()
+    say()
     if histories is not None:
-        click.echo("The pages show the samples. What you make of them is deleted when this ends.")
-    click.echo("Everything as pages, until you press Ctrl+C:")
+        say("The pages show the samples. What you make of them is deleted when this ends.")
+    say("Everything as pages, until you press Ctrl+C:")
     serve_all(ListenOptions(None, port, None, None, allow_plain=False, policy_file=None), histories=histories)

@@ -1,10 +1,10 @@
-"""Usage and cost as histories report them: by session, model, day, agent, project or five-hour block."""
+"""Usage and cost as histories report them: by session, model, agent, project, or by time, or by two of these."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -13,7 +13,8 @@ from seasoned.price import dated_price_list, price_list, token_prices
 from seasoned.session import Usage
 from seasoned.store import Store
 
-HistoryGroup = Literal["session", "model", "day", "key", "agent", "project", "block"]
+HistoryGroup = Literal["day", "week", "month", "project", "model", "agent", "session", "block", "key"]
+TIMES: tuple[HistoryGroup, ...] = ("day", "week", "month", "block")
 BLOCK_HOURS = 5
 _FIGURES = Usage.__struct_fields__
 
@@ -23,6 +24,8 @@ class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
 
     # None: the history names no model, no time or no project.
     name: str | None
+    # The second name, where it is summed by two things.
+    part: str | None = None
     sessions: int
     usage: Usage
     # What agents recorded, and for sessions where they recorded no cost an estimate; None if neither is known.
@@ -56,25 +59,28 @@ def history_totals(
     since: float = 0.0,
     without: Collection[str] = frozenset(),
     project: str | None = None,
+    part: HistoryGroup | None = None,
 ) -> list[HistoryTotal]:
     """What histories report since a time, newest first. `without`: sessions that went through the gateway.
 
-    Histories know nothing of gateway keys, so there is nothing by key. Call `fill_prices` before.
+    Days, weeks and months are those of this machine's time zone. With `part`, each row is of two things. Histories know
+    nothing of gateway keys, so there is nothing by key. Call `fill_prices` before.
     """
-    if by == "key":
+    if "key" in (by, part):
         return []
     first_hour = int(since // 3600) if since else -1
     rows = store.rows(
         "usage.totals",
         {
             "by": by,
+            "part": part,
             "first_hour": first_hour,
-            "blocks": msgspec.json.encode(_blocks(store, first_hour) if by == "block" else []).decode(),
+            "blocks": msgspec.json.encode(_blocks(store, first_hour) if "block" in (by, part) else []).decode(),
             "project": project,
             "without": msgspec.json.encode(sorted(without)).decode(),
         },
     )
-    return [_total(row, by) for row in rows]
+    return [_total(row, by, part) for row in rows]
 
 
 def unpriced_models(store: Store, *, since: float = 0.0, project: str | None = None) -> list[str]:
@@ -121,9 +127,10 @@ def fill_prices(store: Store) -> None:
         store.run("usage.set_cost")
 
 
-def _total(row: sqlite3.Row, by: HistoryGroup) -> HistoryTotal:
+def _total(row: sqlite3.Row, by: HistoryGroup, part: HistoryGroup | None) -> HistoryTotal:
     return HistoryTotal(
         name=_shown(row["name"], by),
+        part=_shown(row["part"], part),
         sessions=row["sessions"],
         usage=Usage(*[row[name] for name in _FIGURES]),
         cost_usd=row["usd"],
@@ -146,7 +153,7 @@ def _blocks(store: Store, first_hour: int) -> list[tuple[int, int]]:
     return found
 
 
-def _shown(name: object, by: HistoryGroup) -> str | None:
+def _shown(name: object, by: HistoryGroup | None) -> str | None:
     if by == "block" and name is not None:
-        return datetime.fromtimestamp(int(str(name)) * 3600, UTC).strftime("%Y-%m-%d %H:%M")
+        return datetime.fromtimestamp(int(str(name)) * 3600).strftime("%Y-%m-%d %H:%M")
     return None if name is None else str(name)

@@ -14,7 +14,7 @@ import msgspec
 from seasoned.app.stores import folder_of_project, memory_and_skills, project_folder_at, store_or_empty
 from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, read
 from seasoned.cli.options import json_option
-from seasoned.cli.output import print_json, printable, table, when
+from seasoned.cli.output import print_json, printable, say, table, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
 from seasoned.review.journal import PERSON, Change, Provenance, WriteReply, changes, preview
@@ -63,7 +63,7 @@ def print_reply(reply: WriteReply, as_json: bool) -> None:
         print_json("change", {"ok": reply.ok, "state": reply.state, "change": reply.change, "said": reply.said})
     else:
         number = f" (change {reply.change})" if reply.state == "kept" and reply.change else ""
-        click.echo(reply.said + number, err=not reply.ok)
+        say(reply.said + number, err=not reply.ok)
     # A script must notice that nothing was written.
     if not reply.ok:
         raise click.exceptions.Exit(1)
@@ -111,7 +111,7 @@ def _show_changes(kind: Literal["memory", "skill"], limit: int, *, as_json: bool
         print_json("changes", {"changes": [msgspec.structs.asdict(change) for change in found]})
         return
     if not found:
-        click.echo("No changes yet.")
+        say("No changes yet.")
         return
     table(
         ["change", "when", "state", "by", "action", "what", "session"],
@@ -213,14 +213,14 @@ def _list_memory(folder: Path | None, *, as_json: bool) -> None:
         print_json("memory", {"memories": answers})
         return
     for name, one in found:
-        click.echo(f"{name}: {one.fill} ({one.path})")
+        say(f"{name}: {one.fill} ({one.path})")
         if one.problem:
             # Shown as it is, so that the user can fix it with an editor.
-            click.echo(f"  Damaged, so nothing is written to it: {one.problem}. It holds:")
-            click.echo("  " + printable(one.raw.decode("utf-8", "replace")).replace("\n", "\n  "))
+            say(f"  Damaged, so nothing is written to it: {one.problem}. It holds:")
+            say("  " + printable(one.raw.decode("utf-8", "replace")).replace("\n", "\n  "))
             continue
         for entry in one.entries:
-            click.echo("  - " + printable(entry).replace("\n", "\n    "))
+            say("  - " + printable(entry).replace("\n", "\n    "))
 
 
 def _import_memory(source: Path, folder: Path | None, *, as_json: bool) -> None:
@@ -234,9 +234,9 @@ def _import_memory(source: Path, folder: Path | None, *, as_json: bool) -> None:
         left_out = [{"entry": preview(entry), "said": reply.said} for entry, reply in refused]
         print_json("import", {"folder": str(source), "taken": taken, "left_out": left_out})
     else:
-        click.echo(f"Imported {plural(taken, 'entry', 'entries')} from {source}.")
+        say(f"Imported {plural(taken, 'entry', 'entries')} from {source}.")
         for entry, reply in refused:
-            click.echo(f"Left out {printable(preview(entry))!r}: {reply.said}", err=True)
+            say(f"Left out {printable(preview(entry))!r}: {reply.said}", err=True)
     # What fits was imported all the same; the exit code says that something is missing.
     if refused:
         raise click.exceptions.Exit(1)
@@ -346,7 +346,7 @@ def _list_skills(folder: Path | None, *, as_json: bool) -> None:
         print_json("skills", {"skills": answers})
         return
     if not rows:
-        click.echo("No skills yet.")
+        say("No skills yet.")
         return
     table(
         ["skill", "description", "by", "viewed", "used"],
@@ -379,6 +379,6 @@ def _view_skill(name: str, file: str | None, folder: Path | None, *, as_json: bo
     # The text as it is in the file, so that it can be redirected into another; remarks go to stderr.
     click.echo(printable(found.text), nl=not found.text.endswith("\n"))
     if found.skill.problem:
-        click.echo(f"Damaged: {found.skill.problem}", err=True)
+        say(f"Damaged: {found.skill.problem}", err=True)
     elif file is None and found.skill.files:
-        click.echo(f"Files: {', '.join(map(printable, found.skill.files))}", err=True)
+        say(f"Files: {', '.join(map(printable, found.skill.files))}", err=True)

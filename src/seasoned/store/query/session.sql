@@ -131,26 +131,29 @@ UPDATE session SET parent_agent = :parent_agent, parent_native_id = :parent_nati
 WHERE id = :id AND parent_agent IS NULL;
 
 -- name: list
-SELECT session.*, source.path AS path, source.gone_at AS gone_at
+-- Where sub-agents are folded, each session has theirs beside its own figures.
+SELECT session.*, source.path AS path, source.gone_at AS gone_at, COALESCE(below.sessions, 0) AS subagents,
+    COALESCE(below.calls, 0) AS subagent_calls, COALESCE(below.failed, 0) AS subagent_failed,
+    below.known_usd AS subagent_usd
 FROM session LEFT JOIN source ON source.id = session.source_id
+LEFT JOIN (
+    SELECT parent_agent, parent_native_id, count(*) AS sessions, sum(calls) AS calls, sum(failed) AS failed,
+        sum(known_usd) AS known_usd
+    FROM session WHERE :folds AND relation = 'subagent' GROUP BY parent_agent, parent_native_id
+) AS below ON below.parent_agent = session.agent AND below.parent_native_id = session.native_id
 WHERE session.messages >= :min_messages
   AND (:agent IS NULL OR session.agent = :agent)
   AND (:source IS NULL OR session.platform = :source OR session.agent = :source)
   AND (:task_type IS NULL OR session.task_type = :task_type)
   AND (:project IS NULL OR session.project = :project)
+  AND (:since IS NULL OR session.ended >= :since)
+  AND (:until IS NULL OR session.started < :until)
+  AND (NOT :only_failed OR session.failed + COALESCE(below.failed, 0) > 0)
+  AND (NOT :folds OR COALESCE(session.relation, '') <> 'subagent' OR NOT EXISTS (
+      SELECT 1 FROM session AS above
+      WHERE above.agent = session.parent_agent AND above.native_id = session.parent_native_id))
 ORDER BY session.ended DESC, session.id DESC
 LIMIT :limit;
-
--- name: count
--- How many sessions `list` lists.
-SELECT count(*) AS sessions FROM (
-    SELECT 1 FROM session
-    WHERE session.messages >= :min_messages
-      AND (:agent IS NULL OR session.agent = :agent)
-      AND (:source IS NULL OR session.platform = :source OR session.agent = :source)
-      AND (:task_type IS NULL OR session.task_type = :task_type)
-      AND (:project IS NULL OR session.project = :project)
-    LIMIT :limit);
 
 -- name: by_native_id
 SELECT session.*, source.path AS path, source.gone_at AS gone_at

@@ -98,9 +98,14 @@ WITH block AS MATERIALIZED (
     SELECT json_extract(value, '$[0]') AS of_hour, json_extract(value, '$[1]') AS begun FROM json_each(:blocks)
 )
 SELECT CASE :by WHEN 'session' THEN agent || ':' || native_id WHEN 'model' THEN NULLIF(model, '')
-        WHEN 'agent' THEN agent WHEN 'project' THEN project 
-        WHEN 'block' THEN begun
-        ELSE CASE WHEN hour >= 0 THEN date(hour * 3600, 'unixepoch') END END AS name,
+        WHEN 'agent' THEN agent WHEN 'project' THEN project WHEN 'block' THEN begun
+        ELSE CASE WHEN hour < 0 THEN NULL WHEN :by = 'week' THEN date(sunday, '-6 days')
+            WHEN :by = 'month' THEN substr(day, 1, 7) ELSE day END END AS name,
+    -- The same for the second thing that is summed by, if there is one.
+    CASE :part WHEN 'session' THEN agent || ':' || native_id WHEN 'model' THEN NULLIF(model, '')
+        WHEN 'agent' THEN agent WHEN 'project' THEN project WHEN 'block' THEN begun
+        ELSE CASE WHEN hour < 0 OR :part IS NULL THEN NULL WHEN :part = 'week' THEN date(sunday, '-6 days')
+            WHEN :part = 'month' THEN substr(day, 1, 7) ELSE day END END AS part,
     count(DISTINCT session_id) AS sessions, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
     sum(cache_write) AS cache_write, sum(reasoning) AS reasoning, sum(usd) AS usd,
     sum(CASE WHEN price_source IS NOT NULL THEN usd END) AS estimated_usd,
@@ -116,8 +121,14 @@ FROM (
     SELECT * FROM usage_cost
     WHERE session_id IN (SELECT id FROM session WHERE project = :project) AND +hour >= :first_hour
 ) LEFT JOIN block ON of_hour = hour
+-- Each hour's day here, and the Sunday that ends its week, once.
+LEFT JOIN (
+    SELECT hour AS day_hour, date(hour * 3600, 'unixepoch', 'localtime') AS day,
+        date(hour * 3600, 'unixepoch', 'localtime', 'weekday 0') AS sunday
+    FROM (SELECT DISTINCT hour FROM usage_part)
+) ON day_hour = hour
 WHERE agent || ':' || native_id NOT IN (SELECT value FROM json_each(:without))
-GROUP BY name ORDER BY last_at DESC, name DESC;
+GROUP BY name, part ORDER BY last_at DESC, name DESC;
 
 -- name: hours
 SELECT DISTINCT hour FROM usage_part WHERE hour >= :first_hour ORDER BY hour;

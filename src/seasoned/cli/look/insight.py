@@ -22,7 +22,7 @@ from seasoned.cli.options import (
     store_option,
     words_in,
 )
-from seasoned.cli.output import ReadingBar, print_json, printable, shown, table, write_page
+from seasoned.cli.output import ReadingBar, print_json, printable, say, shown, table, write_page
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, sessions_for
 from seasoned.errors import NotFound, UsageError
 from seasoned.outcome.error_rate import Counts, Include
@@ -126,7 +126,7 @@ def report(
         print_json("report", answer | {"project": key} | more)
         return
     print_report(made)
-    click.echo(f"\nThe page with all plots: {written}")
+    say(f"\nThe page with all plots: {written}")
 
 
 _MISTAKES_SHOWN = 8
@@ -135,15 +135,15 @@ _SIGNALS_SHOWN = 3
 
 def print_report(made: Report) -> None:
     """The summary for people."""
-    click.echo(
+    say(
         f"{plural(made.sessions, 'session')}, {plural(made.counts.total, 'call')}. "
         f"Error rate {share_between(made.cohort.overall.rate)}."
         + (f" Counted too: {', '.join(made.include)}." if made.include else "")
     )
     print_verdict(made)
-    click.echo("\nError rate by length of the session and by where in it the call stands:\n")
+    say("\nError rate by length of the session and by where in it the call stands:\n")
     _print_figures("messages", made.cohort.by_length)
-    click.echo()
+    say()
     _print_figures("part of session", made.cohort.by_fifth)
     print_recurrences(made)
 
@@ -152,9 +152,9 @@ def print_verdict(made: Report) -> None:
     """Print what the data supports, in words."""
     click.echo("\nDo sessions get better with experience? ", nl=False)
     click.secho(f"{made.verdict.answer[0].upper()}{made.verdict.answer[1:]}.", bold=True)
-    click.echo(made.verdict.sentence)
+    say(made.verdict.sentence)
     for reason in made.verdict.reasons:
-        click.echo(f"  - {reason}")
+        say(f"  - {reason}")
 
 
 def print_recurrences(made: Report) -> None:
@@ -162,16 +162,16 @@ def print_recurrences(made: Report) -> None:
     mistakes = [one for one in made.recurrences if one.kind == "mistake"]
     signals = [one for one in made.recurrences if one.kind == "signal"]
     if not made.recurrences:
-        click.echo("\nNo error came back in a second session.")
+        say("\nNo error came back in a second session.")
     if mistakes:
-        click.echo(f"\nMistakes that come back ({plural(made.recurring_mistakes, 'kind')}):\n")
+        say(f"\nMistakes that come back ({plural(made.recurring_mistakes, 'kind')}):\n")
         for one in mistakes[:_MISTAKES_SHOWN]:
             often = f"{plural(one.failures, 'failure')} in {plural(one.sessions, 'session')}"
             lost = f"{plural(one.calls, 'call')} lost" + (f", {one.repaired} repaired it so" if one.repaired else "")
-            click.echo(f"  - {printable(one.action or f'{_where(one)}: {one.signature}')} ({often}, {lost})")
+            say(f"  - {printable(one.action or f'{_where(one)}: {one.signature}')} ({often}, {lost})")
     if signals:
         count = plural(made.recurring - made.recurring_mistakes, "kind")
-        click.echo(f"\nWhat tests, checks and builds report most often ({count}):\n")
+        say(f"\nWhat tests, checks and builds report most often ({count}):\n")
         table(
             ["report", "tool", "failures", "sessions", "fixed"],
             [
@@ -233,27 +233,27 @@ def print_profiles(
 def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
     click.secho(str(track.ref), bold=True)
     if track.title:
-        click.echo(shown(track.title))
+        say(shown(track.title))
     counts = found.counts
     # Declined, cancelled, interrupted and trivial calls, and copies.
     left_out = counts.total - counts.counted - counts.unclear
-    click.echo(
+    say(
         f"{plural(found.messages or 0, 'message')} · {plural(found.calls, 'call')}: {counts.ok} ok, "
         f"{counts.failed} failed, {counts.unclear} unclear, {left_out} left out"
         + (f" · counted too: {', '.join(include)}" if include else "")
     )
     # Without a counted call there is no rate; 0 % would be wrong.
     if not counts.counted:
-        click.echo("No call in this session counts, so its error rate is unknown.")
+        say("No call in this session counts, so its error rate is unknown.")
         return
-    click.echo(f"Error rate        {share_between(found.error_rate)}")
-    click.echo(f"First fifth       {share_between(found.early)}")
-    click.echo(f"Last fifth        {share_between(found.late)}")
-    click.echo(f"Proficiency gain  {points_between(found.gain)}; negative is improvement")
-    click.echo(f"Task {shown(found.task_type)} · mostly {shown(found.dominant_tool_type)} tools")
+    say(f"Error rate        {share_between(found.error_rate)}")
+    say(f"First fifth       {share_between(found.early)}")
+    say(f"Last fifth        {share_between(found.late)}")
+    say(f"Proficiency gain  {points_between(found.gain)}; negative is improvement")
+    say(f"Task {shown(found.task_type)} · mostly {shown(found.dominant_tool_type)} tools")
     tokens = [f"{name.replace('_', ' ')} {shown(getattr(found.usage, name))}" for name in found.usage.__struct_fields__]
     cost = "cost unknown" if found.cost_usd is None else f"{found.cost_usd:.4f} USD"
-    click.echo(f"Tokens: {', '.join(tokens)} · {cost}\n")
+    say(f"Tokens: {', '.join(tokens)} · {cost}\n")
     table(
         ["tool", "calls", "ok", "failed", "unclear", "left out", "success rate"],
         [
@@ -400,14 +400,14 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, An
     found = check(chain)
     click.secho(str(asked), bold=True)
     if len(chain) > 1:
-        click.echo(f"Continued over {len(chain)} sessions: {', '.join(track.ref.native_id for track in chain)}")
-    click.echo(sentence(found))
+        say(f"Continued over {len(chain)} sessions: {', '.join(track.ref.native_id for track in chain)}")
+    say(sentence(found))
     if not found.has_compression:
         return
     # People would otherwise wait for one session to grow long enough, which it never does.
     if found.judgement.more_calls:
-        click.echo("One session rarely has that many calls. Give a folder to judge many sessions together.")
-    click.echo(_CAUSE + _counted_too(more))
+        say("One session rarely has that many calls. Give a folder to judge many sessions together.")
+    say(_CAUSE + _counted_too(more))
     _print_boundaries(found)
     _print_lost(lost_knowledge(*around(chain)))
 
@@ -417,11 +417,11 @@ def print_pooled(found: PooledCheck, *, more: dict[str, Any], as_json: bool) -> 
     if as_json:
         print_json("compress-check", {**pooled_answer(found), **more})
         return
-    click.echo(sentence(found))
+    say(sentence(found))
     if not found.checks:
         return
-    click.echo(_CAUSE + _counted_too(more))
-    click.echo(
+    say(_CAUSE + _counted_too(more))
+    say(
         f"{plural(len(found.checks), 'lineage')} with a compression, {found.without} without; "
         f"{found.pairs} with calls that count on both sides.\n"
     )
@@ -439,7 +439,7 @@ def print_pooled(found: PooledCheck, *, more: dict[str, Any], as_json: bool) -> 
         ],
         nowrap=["agent", "session"],
     )
-    click.echo(
+    say(
         "\nEach line is judged alone, so among many some say yes or no by chance. "
         "`seasoned compress-check SESSION` shows what one of them lost."
     )
@@ -458,7 +458,7 @@ def _word(judgement: Judgement) -> str:
 
 
 def _print_boundaries(found: CompressionCheck) -> None:
-    click.echo()
+    say()
     table(
         ["compression", "session", "at message", "before", "failed", "rate", "after", "failed after", "rate after"],
         [
@@ -470,16 +470,16 @@ def _print_boundaries(found: CompressionCheck) -> None:
 
 
 def _print_lost(lost: Knowledge) -> None:
-    click.echo()
+    say()
     for name, topic, known in topics(lost):
         states = [f"{topic.count(one)} {one}" for one in ("made again", "failed after", "not used") if topic.count(one)]
         if topic.known:
             rest = f", of these {' and '.join(states)}" if states else "; none is lost"
-            click.echo(f"{name}: {topic.known} {known}{rest}")
+            say(f"{name}: {topic.known} {known}{rest}")
     shown = [(name, one) for name, topic, _ in topics(lost) for one in topic.lost[:MOST_SHOWN]]
     if not shown:
         return
-    click.echo(f"{_MOVED_ON}\n")
+    say(f"{_MOVED_ON}\n")
     table(
         ["what", "known before", "state", "before", "after", "failed after"],
         [(name, one.what, one.state, one.before, one.after, one.failed_after) for name, one in shown],
@@ -496,11 +496,11 @@ def print_comparison(found: Comparison, *, as_sets: bool, more: dict[str, Any], 
         [_side_row("warm", found.warm, as_sets=as_sets), _side_row("cold", found.cold, as_sets=as_sets)],
         nowrap=["session"],
     )
-    click.echo(f"\n{found.sentence}")
+    say(f"\n{found.sentence}")
     for note in found.notes:
-        click.echo(note)
+        say(note)
     if said := _counted_too(more):
-        click.echo(said.strip())
+        say(said.strip())
 
 
 def _side_row(name: str, side: ComparedSide, *, as_sets: bool) -> tuple[object, ...]:

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from seasoned.app import stores
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option
-from seasoned.cli.output import ReadingBar, print_json, table
+from seasoned.cli.output import ReadingBar, print_json, say, table
 from seasoned.cli.project import histories, passed_over_answer, print_passed_over
 from seasoned.config import load
 from seasoned.outcome.agreement import (
@@ -143,9 +143,9 @@ def _score_answer(score: AgreementScore) -> dict[str, Any]:
 
 def _print_agreement(blind: Agreement, strict: Agreement, full: FlagAgreement, lost: ForeignStatus) -> None:
     if not blind.sources:
-        click.echo("No call here carries an explicit flag, so there is nothing to score against.")
+        say("No call here carries an explicit flag, so there is nothing to score against.")
         return
-    click.echo(
+    say(
         f"With flags visible: {full.agreeing} of {plural(full.n, 'flagged call')} get the verdict their flag says.\n"
         f"Foreign status: {plural(lost.n, 'recorded success', 'recorded successes')} of another program, as in "
         f"`pytest | tail`. By the output {lost.failed} failed,\n"
@@ -169,8 +169,8 @@ def _print_agreement(blind: Agreement, strict: Agreement, full: FlagAgreement, l
     for title, scores in tables:
         if scores:
             table(_COLUMNS, [_row(score) for score in scores], nowrap=[""], title=title)
-            click.echo()
-    click.echo(
+            say()
+    say(
         "poison: share of ok verdicts that the flag calls failed. (circular): the label is itself wording, so the\n"
         "source is shown but not pooled. Intervals: bootstrap over whole sessions."
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seasoned.cli.options import json_option, paths_argument
-from seasoned.cli.output import console, print_json, printable
+from seasoned.cli.output import console, print_json, printable, say
 from seasoned.config import load
 from seasoned.errors import NotFound
 from seasoned.text import dollars, plural
@@ -51,7 +51,7 @@ def watch(paths: tuple[Path, ...], only_failed: bool, project: str | None, as_js
         for number, news in enumerate(live.follow(stop)):
             shown.take(news)
             if number == 0:
-                click.echo(_opening(len(live.running())), err=True)
+                say(_opening(len(live.running())), err=True)
     except KeyboardInterrupt:
         stop.set()
 

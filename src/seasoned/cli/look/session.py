@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from seasoned.app.stores import (
     read_source,
     scan_into_store,
 )
+from seasoned.cli.moment import since_option, until_option
 from seasoned.cli.options import (
     OWN_PATHS_HELP,
     PATHS_HELP,
@@ -32,8 +33,9 @@ from seasoned.cli.options import (
     store_option,
     verbose_option,
 )
-from seasoned.cli.output import ReadingBar, console, print_json, printable, table, when
+from seasoned.cli.output import ReadingBar, console, money, print_json, printable, say, table, when
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
+from seasoned.command.call_text import brief_of
 from seasoned.config import load
 from seasoned.errors import SeasonedError
 from seasoned.project import name_of
@@ -41,7 +43,7 @@ from seasoned.session import Session
 from seasoned.store import Store
 from seasoned.store.search import VERDICTS, SearchFilter, SearchHit, fill, find_session
 from seasoned.store.search import search as find
-from seasoned.text import dollars, plural
+from seasoned.text import plural
 
 if TYPE_CHECKING:
     from seasoned.redact.redactor import Redactor
@@ -56,7 +58,8 @@ _LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial")
 # Narrower terminals get lines that run on.
 _LEAST_WIDTH = 80
 _WIDE = 110
-_LEAST_TITLE = 10
+_LEAST_TITLE = 20
+_FAILED_SHOWN = 3
 _LEAST_ID = 4
 # How the id of a sub-agent goes on behind that of its parent.
 _SUB_AGENT = re.compile("/(?:agent-)?")
@@ -86,90 +89,150 @@ def scan(paths: tuple[Path, ...], entire: bool, verbose: bool, as_json: bool) ->
         totals = dict(store.row("source.counts") or {}) if store is not None else {}
         print_json("scan", {**asdict(report), "store": totals})
         return
-    click.echo(
+    say(
         f"Read {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.2f} s: "
         f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}. "
         f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} without a history."
     )
     if report.unreadable:
-        click.echo(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
+        say(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
     if report.waiting:
-        click.echo(f"{plural(report.waiting, 'session')} not learned from yet. Run `seasoned scan` again to continue.")
+        say(f"{plural(report.waiting, 'session')} not learned from yet. Run `seasoned scan` again to continue.")
     if report.gone:
-        click.echo(f"{plural(report.gone, 'file')} gone since the last scan; what was learned from them stays.")
+        say(f"{plural(report.gone, 'file')} gone since the last scan; what was learned from them stays.")
     print_passed_over(report.failures)
 
 
 @click.command(epilog=PATHS_HELP)
 @paths_argument
+@since_option
+@until_option
+@click.option("--failed", "only_failed", is_flag=True, help="Only sessions with failed calls, and what failed.")
+@click.option(
+    "--subagents/--no-subagents",
+    "lists_subagents",
+    default=None,
+    help="List sub-agents too, or fold them into their session. Default: folded, and with --json listed.",
+)
 @click.option("--min-messages", default=0, show_default=True, help="Only sessions with at least this many messages.")
 @click.option("--agent", help="Only sessions of one agent, such as claude-code.")
 @click.option("--source", help="Only sessions from one place, such as cli, telegram or cron; an agent works too.")
 @click.option("--task-type", type=TASK_TYPES, help="Only one type of task.")
-@click.option("--limit", default=50, show_default=True, help="List at most this many, newest first.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="List at most this many.")
 @project_option
 @all_option
 @store_option
 @json_option
 def sessions(
-    paths: tuple[Path, ...], project: str | None, everything: bool, use_store: bool, as_json: bool, **asked: Any
+    paths: tuple[Path, ...],
+    lists_subagents: bool | None,
+    project: str | None,
+    everything: bool,
+    use_store: bool,
+    as_json: bool,
+    **asked: Any,
 ) -> None:
     """List sessions.
 
-    Each with its failed calls, cost (~ for an estimate by published prices), project, model and title.
+    The newest first, with failed calls, cost (~ for an estimate by published prices), project and title. A wide
+    terminal has room for the agent and the model too.
 
     \b
+    Example: seasoned sessions --since yesterday --failed
     Example: seasoned sessions --min-messages 30 --agent claude-code
     """
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
         # The other options are parameters of the query.
-        asked["project"] = key
+        asked |= {"project": key, "folds": not (as_json if lists_subagents is None else lists_subagents)}
         # Imported here: no other command of this file needs it.
         from seasoned.gateway.history_usage import fill_prices
 
         fill_prices(read.store)
         rows = read.store.rows("session.list", asked)
         if as_json:
-            counted = read.store.row("session.count", asked)
-            found = {"count": counted["sessions"] if counted else 0, "project": key}
-            found |= {"sessions": [_session_answer(row) for row in rows]}
+            found = {"count": len(rows), "project": key, "sessions": [_session_answer(row) for row in rows]}
             print_json("sessions", found | passed_over_answer(read))
             return
-        openings = [None if row["title"] else _opening(read.store, row["id"]) for row in rows]
+        titles = [_title(read.store, row) for row in rows]
+        failed = [_failed_calls(read.store, row) for row in rows] if asked["only_failed"] else []
     if not rows:
-        click.echo("No sessions match.")
-        return
-    # On a wide terminal also the agent; its name in every line would take the place of titles.
+        say("No sessions match.")
+    elif asked["only_failed"]:
+        for row, title, calls in zip(rows, titles, failed, strict=True):
+            _print_failed(row, title, calls)
+    else:
+        _print_list(rows, titles, shows_project=key is None)
+
+
+def _title(store: Store, row: sqlite3.Row) -> str:
+    """What a session was about: its title, else the words it began with, else what it did."""
+    if row["title"]:
+        return str(row["title"])
+    opening = store.row("page.opening", {"session_id": row["id"]})
+    if opening is not None:
+        return str(opening["intent"])
+    tools = Counter(call["tool"] for call in store.rows("call.of_session", {"session_id": row["id"]}))
+    used = ", ".join(f"{tool} {count}" for tool, count in tools.most_common(3))
+    return f"{plural(row['calls'], 'call')}: {used}" if used else f"{plural(row['messages'], 'message')}, no calls"
+
+
+def _failed_calls(store: Store, row: sqlite3.Row) -> list[sqlite3.Row]:
+    calls = store.rows("call.of_session", {"session_id": row["id"]})
+    return [call for call in calls if call["counts_as"] == "failed"]
+
+
+def _print_list(rows: Sequence[sqlite3.Row], titles: Sequence[str], *, shows_project: bool) -> None:
+    """One line for each session: the other columns are short, so that its title has the room."""
+    from rich.text import Text
+
     width = max(console().width, _LEAST_WIDTH)
     is_wide = width >= _WIDE
-    ids = _short_ids([row["native_id"] for row in rows])
-    columns = [*(["agent"] if is_wide else []), "session", "when", "failed", "cost", "project", "model"]
-    lines = [
-        [
-            *([row["agent"]] if is_wide else []),
-            session_id,
-            when(row["ended"])[2:],
-            f"{row['failed']}/{row['calls']}",
-            _cost(row) or "–",
-            _cut(name_of(row["project"]) if row["project"] else "–", 20 if is_wide else 10),
-            _cut(_model(row["model"]) or "–", 20 if is_wide else 10),
-        ]
-        for row, session_id in zip(rows, ids, strict=True)
+    size = 20 if is_wide else 12
+    cells: dict[str, list[str]] = {"agent": [row["agent"] for row in rows]} if is_wide else {}
+    cells["session"] = _short_ids([row["native_id"] for row in rows])
+    cells["when"] = [when(row["ended"])[2:] for row in rows]
+    failures = [row["failed"] + row["subagent_failed"] for row in rows]
+    cells["failed"] = [
+        f"{failed}/{row['calls'] + row['subagent_calls']}" for failed, row in zip(failures, rows, strict=True)
     ]
-    # What is left of the line is the title's, and it is cut there: one line for each session.
-    taken = sum(max(map(len, column)) + 1 for column in zip(columns, *lines, strict=True))
+    cells["cost"] = [_cost(row) for row in rows]
+    if shows_project:
+        cells["project"] = [_cut(name_of(row["project"]) if row["project"] else "–", size) for row in rows]
+    if is_wide:
+        cells["model"] = [_cut(_model(row["model"]) or "–", size) for row in rows]
+    taken = sum(max(map(len, [name, *column])) + 1 for name, column in cells.items())
     room = max(width - taken, _LEAST_TITLE)
-    for line, row, opening in zip(lines, rows, openings, strict=True):
-        line.append(_cut(row["title"] or opening or "–", room))
-    columns.append("title")
-    table(columns, lines, nowrap=columns, gap=1)
+    cells["title"] = [_with_subagents(title, row["subagents"], room) for title, row in zip(titles, rows, strict=True)]
+    shown = {name: [Text(printable(cell)) for cell in column] for name, column in cells.items()}
+    for cell, failed in zip(shown["failed"], failures, strict=True):
+        cell.style = "red" if failed else ""
+    table([*shown], list(zip(*shown.values(), strict=True)), nowrap=[*shown], gap=1)
 
 
-def _opening(store: Store, session_id: int) -> str | None:
-    """The first request of a session that has no title."""
-    row = store.row("page.opening", {"session_id": session_id})
-    return None if row is None else str(row["intent"])
+def _with_subagents(title: str, subagents: int, room: int) -> str:
+    more = f" (+{plural(subagents, 'sub-agent')})" if subagents else ""
+    return _cut(title, room - len(more)) + more
+
+
+def _print_failed(row: sqlite3.Row, title: str, calls: Sequence[sqlite3.Row]) -> None:
+    """A session, and the last of its calls that failed."""
+    from rich.text import Text
+
+    out = console()
+    room = max(out.width, _LEAST_WIDTH)
+    head = Text(f"{when(row['ended'])}  ", style="dim").append(f"{row['native_id'][:8]}  ", style="not dim bold")
+    lines = [head.append(_cut(printable(title), room - len(head)), style="not dim")]
+    if len(calls) > _FAILED_SHOWN:
+        lines.append(Text(f"  {plural(len(calls) - _FAILED_SHOWN, 'earlier failure')}", style="dim"))
+    for call in calls[-_FAILED_SHOWN:]:
+        asked = _cut(printable(f"{call['tool']} {brief_of(call['arguments'])}"), room - len("  failed "))
+        lines.append(Text("  failed ", style="red").append(asked, style="default"))
+        lines.append(Text(f"         {_cut(printable(call['reason']), room - len('  failed '))}", style="dim"))
+    if row["subagent_failed"]:
+        lines.append(Text(f"  {row['subagent_failed']} in its sub-agents (--subagents lists them)", style="dim"))
+    for line in lines:
+        out.print(line, soft_wrap=True)
 
 
 def _short_ids(ids: Sequence[str]) -> list[str]:
@@ -181,11 +244,11 @@ def _short_ids(ids: Sequence[str]) -> list[str]:
     return ["/".join([one[0][: max(size, 8)], *[part[:size] for part in one[1:]]]) for one in short]
 
 
-def _cost(row: sqlite3.Row) -> str | None:
-    """What it cost; with a mark where that is an estimate."""
-    if row["known_usd"] is None:
-        return None
-    return dollars(row["known_usd"]) if row["cost_usd"] is not None else f"~{dollars(row['known_usd'])}"
+def _cost(row: sqlite3.Row) -> str:
+    """What it cost, with its folded sub-agents; with a mark where that is an estimate."""
+    parts = [usd for usd in (row["known_usd"], row["subagent_usd"]) if usd is not None]
+    is_estimate = row["cost_usd"] is None or row["subagent_usd"] is not None
+    return money(sum(parts) if parts else None, is_estimate=is_estimate)
 
 
 def _model(name: str | None) -> str | None:
@@ -226,7 +289,7 @@ def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> No
         found = read_source(row)
     except SeasonedError as error:
         # Agents delete their old histories; the store still has the calls and verdicts.
-        click.echo(f"\n{error} What the store knows of its calls:\n")
+        say(f"\n{error} What the store knows of its calls:\n")
         for call in calls:
             _print_call(call)
         return
@@ -331,17 +394,9 @@ def _print_call(call: sqlite3.Row) -> None:
     console().print(line)
 
 
-_DAY_SECONDS = 86_400
 # After a first scan everything is still to be indexed; a person waits at most this long.
 _FILL_SECONDS = 20.0
 _WHO = {"title": "title", "person": "you", "agent": "agent"}
-
-
-def _day(context: click.Context, parameter: click.Parameter, value: datetime | None) -> float | None:
-    """When a day in UTC begins; of `--until`, when it ends."""
-    if value is None:
-        return None
-    return value.replace(tzinfo=UTC).timestamp() + (_DAY_SECONDS if parameter.name == "until" else 0)
 
 
 @click.command()
@@ -349,8 +404,8 @@ def _day(context: click.Context, parameter: click.Parameter, value: datetime | N
 @click.option("--agent", help="Only sessions of one agent, such as claude-code.")
 @click.option("--tool", help="Only in calls of one tool, such as Bash.")
 @click.option("--verdict", type=click.Choice(VERDICTS), help="Only in calls with this verdict.")
-@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), callback=_day, help="Only sessions since this day (UTC).")
-@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), callback=_day, help="Only sessions up to this day.")
+@since_option
+@until_option
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="List at most this many.")
 @project_option
 @all_option
@@ -382,11 +437,11 @@ def search(
     for hit in found.hits:
         _print_hit(hit)
     if not found.hits:
-        click.echo("No session has these words." + ("" if key is None else " Try --all."))
+        say("No session has these words." + ("" if key is None else " Try --all."))
     elif found.has_more:
-        click.echo("More match. Add a word, or use --limit.")
+        say("More match. Add a word, or use --limit.")
     if found.waiting:
-        click.echo(f"{plural(found.waiting, 'session')} not indexed yet. Search again to continue.", err=True)
+        say(f"{plural(found.waiting, 'session')} not indexed yet. Search again to continue.", err=True)
 
 
 def _hit_answer(hit: SearchHit) -> dict[str, Any]:
