@@ -30,16 +30,17 @@ def test_entries_are_kept_listed_replaced_removed_and_brought_back(home: Path) -
         "said": "Kept. The notes file now has 1 entry, 34 of 2,200 characters.",
     }
     seasoned("memory", "--user", "--add", "Mira likes short answers.")
-    seasoned("memory", "--add", "The database listens on port 5434.", "--instead-of", "5433")
+    seasoned("memory", "--remove", "5433")
+    seasoned("memory", "--add", "The database listens on port 5434.")
     notes, user = answer("memory")["memories"]
     assert notes["entries"] == ["The database listens on port 5434."]
     assert (notes["characters"], notes["limit"], user["memory"]) == (34, 2_200, "user")
     assert notes["path"] == str(home / ".seasoned" / "memory" / "MEMORY.md")
     seasoned("memory", "--remove", "5434")
-    assert "Undone." in seasoned("memory", "--undo", 4).stdout
+    assert "Undone." in seasoned("memory", "--undo", 5).stdout
     assert "  - The database listens on port 5434.\n" in seasoned("memory").stdout
     states = {change["id"]: change["state"] for change in answer("memory", "--history")["changes"]}
-    assert states == {1: "kept", 2: "kept", 3: "kept", 4: "undone"}
+    assert states == {1: "kept", 2: "kept", 3: "kept", 4: "kept", 5: "undone"}
 
 
 def test_what_is_refused_ends_with_one_and_says_why() -> None:
@@ -47,7 +48,7 @@ def test_what_is_refused_ends_with_one_and_says_why() -> None:
     assert done.stdout == "" and "looks like a secret" in done.stderr and "hunter2secret" not in done.stderr
     assert answer("memory", "--remove", "x", expect=1)["state"] == "refused"
     assert "no skill 'nothing'" in seasoned("skill", "nothing", expect=1).stderr
-    assert "Give the text with --text" in seasoned("skill", "x", "--create", expect=2).stderr
+    assert "at a time" in seasoned("memory", "--add", "x", "--history", expect=2).stderr
 
 
 def test_a_damaged_memory_is_shown(home: Path) -> None:
@@ -59,46 +60,19 @@ def test_a_damaged_memory_is_shown(home: Path) -> None:
     assert "A person must fix it" in seasoned("memory", "--add", "x", expect=1).stderr
 
 
-def test_hermes_memory_is_imported(home: Path) -> None:
-    folder = home / ".hermes" / "memories"
-    folder.mkdir(parents=True)
-    (folder / "MEMORY.md").write_text("Port is 5433\n§\npassword: hunter2secret", "utf-8")
-    done = answer("memory", "--import", expect=1)
-    assert (done["taken"], len(done["left_out"]), done["folder"]) == (1, 1, str(folder))
-    assert "looks like a secret" in done["left_out"][0]["said"]
-    assert answer("memory")["memories"][0]["entries"] == ["Port is 5433"]
-
-
-def test_a_skill_from_its_creation_to_its_return(home: Path, tmp_path: Path) -> None:
-    text = tmp_path / "text.md"
-    text.write_text(SKILL, "utf-8")
-    assert (
-        "Created the skill 'writing/release-notes'"
-        in seasoned("skill", "release-notes", "--create", "--from", text, "--category", "writing").stdout
-    )
-    seasoned("skill", "release-notes", "--replace", "Read the log", "--text", "Read the whole log")
-    seasoned("skill", "release-notes", "references/style.md", "--write", "--text", "Short sentences.")
+def test_a_skill_that_a_person_wrote_is_listed_and_shown(home: Path, tmp_path: Path) -> None:
+    for place in (home / ".seasoned" / "skills" / "writing", tmp_path / "shared"):
+        folder = place / "release-notes"
+        (folder / "references").mkdir(parents=True)
+        (folder / "SKILL.md").write_text(SKILL, "utf-8")
+        (folder / "references" / "style.md").write_text("Short sentences.", "utf-8")
     shown = answer("skill", "release-notes")
-    assert shown["files"] == ["references/style.md"] and "whole log" in shown["text"] and shown["problem"] is None
+    assert shown["files"] == ["references/style.md"] and "Read the log" in shown["text"] and shown["problem"] is None
     assert seasoned("skill", "release-notes", "references/style.md").stdout == "Short sentences.\n"
     (listed,) = answer("skill")["skills"]
     assert (listed["skill"], listed["created_by"], listed["used"]) == ("writing/release-notes", "person", 0)
-    seasoned("skill", "release-notes", "references/style.md", "--remove")
-    gone = answer("skill", "release-notes", "--remove")
-    assert answer("skill")["skills"] == []
-    seasoned("skill", "--undo", gone["change"])
-    seasoned("skill", "--undo", gone["change"] - 1)
-    assert (home / ".seasoned/skills/writing/release-notes/references/style.md").read_text(
-        "utf-8"
-    ) == "Short sentences."
-
-
-def test_a_shared_folder_can_be_named(tmp_path: Path) -> None:
-    shared = tmp_path / "skills"
-    seasoned("skill", "shared", "--create", "--text", "Do it.", "--description", "Shared.", "--folder", shared)
-    assert sorted(path.name for path in shared.rglob("*")) == ["SKILL.md", "shared"]
-    assert answer("skill")["skills"] == []
-    assert [one["skill"] for one in answer("skill", "--folder", shared)["skills"]] == ["shared"]
+    shared = answer("skill", "--folder", tmp_path / "shared")["skills"]
+    assert [one["skill"] for one in shared] == ["release-notes"]
 
 
 def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:

@@ -63,9 +63,8 @@ ANSWERS = {
     "lessons": ["scan {samples}", "lessons --project /home/mira/waypost --json"],
     "backtest": ["backtest {samples} --fewest 2 --shown --json"],
     "memory": ["memory --json"],
-    "import": ['memory --add Port. --folder "{home}/old"', 'memory --import "{home}/old" --json'],
-    "skills": ["skill demo --create --text 'Do it.' --description Demo", "skill --json"],
-    "skill": ["skill demo --create --text 'Do it.' --description Demo", "skill demo --json"],
+    "skills": ["skill --json"],
+    "skill": ["skill demo --json"],
     "change": ["memory --add 'The port is 7327.' --json"],
     "changes": ["memory --add 'The port is 7327.'", "memory --history --json"],
     "review": ["review 40904d81 {samples} --model scripted --base-url {server} --json"],
@@ -219,6 +218,9 @@ def test_every_field_of_an_answer_is_described(
             shutil.copytree(scanned_home / ".seasoned", home / ".seasoned")
         monkeypatch.setenv("HOME", str(home))
         monkeypatch.setenv("SEASONED_HOME", str(home / ".seasoned"))
+        skill = home / ".seasoned/skills/demo/SKILL.md"
+        skill.parent.mkdir(parents=True)
+        skill.write_text("---\nname: demo\ndescription: Demo.\n---\n\nDo it.\n", "utf-8")
         section = _described(name)
         answers = _answers(name, home)
         if not answers or {answer["schema"] for answer in answers} != {f"seasoned/{name}/1"}:

@@ -129,4 +129,4 @@ def test_who_only_reads_may_take_back_but_neither_accepts_nor_rejects_what_waits
 def test_without_anything_it_says_what_to_do(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice).text
-        assert "seasoned memory --add" in text and "seasoned skill NAME --create" in text
+        assert "seasoned memory --add" in text and "a folder with a SKILL.md in" in text

@@ -53,7 +53,7 @@ GROUPS = {
     "Keep": {
         "review": ("keep.review:review", "Keep what a session taught"),
         "memory": ("keep.memory:memory", "Show and change the notes every new session sees"),
-        "skill": ("keep.memory:skill", "Show and change skills in the SKILL.md format"),
+        "skill": ("keep.memory:skill", "Show skills in the SKILL.md format"),
         "forget": ("store:forget", "Forget a session, a source or everything"),
         "export": ("store:export", "Export the store as JSON lines"),
         "backup": ("store:backup", "Back up the store"),

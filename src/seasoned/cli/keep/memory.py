@@ -1,12 +1,11 @@
-"""`memory` and `skill`: read and change what the agents remember and know how to do."""
+"""`memory` and `skill`: read what the agents remember and know how to do, and change the memory."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 import msgspec
@@ -16,20 +15,13 @@ from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName,
 from seasoned.cli.options import json_option
 from seasoned.cli.output import print_json, printable, say, table, when
 from seasoned.config import load
-from seasoned.errors import CannotDo, UsageError
-from seasoned.review.journal import PERSON, Change, Provenance, WriteReply, changes, preview
+from seasoned.errors import UsageError
+from seasoned.review.journal import PERSON, Change, WriteReply, changes, preview
 from seasoned.review.memory_file import add as add_entry
-from seasoned.review.memory_file import import_entries
 from seasoned.review.memory_file import remove as remove_entry
-from seasoned.review.memory_file import replace as replace_entry
-from seasoned.review.skill_edit import create as create_skill
-from seasoned.review.skill_edit import delete, remove_file
-from seasoned.review.skill_edit import patch as patch_skill
-from seasoned.review.skill_edit import write_file as write_skill_file
 from seasoned.review.skill_library import SkillUsage, author, skills, usage
 from seasoned.review.skill_library import view as view_skill
 from seasoned.review.undo import undo as undo_change
-from seasoned.text import plural
 
 _folder = click.option(
     "--folder", type=click.Path(path_type=Path, readable=False), help="Use this folder instead of your own."
@@ -69,33 +61,10 @@ def print_reply(reply: WriteReply, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def text_of(text: str | None, file: Path | None) -> str:
-    """A text given as an argument, in a file, or on standard input (`-`)."""
-    # Exactly one of the two must be given.
-    if (text is None) == (file is None):
-        raise UsageError("Give the text with --text, or a file with --from (`-` is standard input).")
-    if file is None:
-        return text or ""
-    try:
-        # Bytes, decoded strictly below: text in another encoding must not be stored garbled.
-        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        return data.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotDo(f"{str(file)!r} cannot be read as text: {error}.") from error
-
-
 def _undo(change: int, *, as_json: bool) -> None:
     with memory_and_skills(load()) as journal:
         reply = undo_change(journal, change)
     print_reply(reply, as_json)
-
-
-def _one_of(**given: object) -> str | None:
-    """The name of the one thing to do; None to only look."""
-    asked = [name for name, value in given.items() if value]
-    if len(asked) > 1:
-        raise UsageError(f"Use one of {' and '.join(f'--{name}' for name in asked)} at a time.")
-    return asked[0] if asked else None
 
 
 history_option = click.option("--history", is_flag=True, help="List changes and who made them, newest first.")
@@ -130,16 +99,7 @@ user_option = click.option("--user", is_flag=True, help="Use the file about the 
 
 @click.command()
 @click.option("--add", metavar="TEXT", help="Add an entry.")
-@click.option("--instead-of", "piece", metavar="PIECE", help="With --add, replace the one entry that contains PIECE.")
 @click.option("--remove", metavar="PIECE", help="Remove the one entry that contains PIECE.")
-@click.option(
-    "--import",
-    "source",
-    is_flag=False,
-    flag_value="",
-    metavar="[FOLDER]",
-    help="Import the memory of another folder, which is only read. Default: that of Hermes.",
-)
 @history_option
 @limit_option
 @undo_option
@@ -148,9 +108,7 @@ user_option = click.option("--user", is_flag=True, help="Use the file about the 
 @json_option
 def memory(
     add: str | None,
-    piece: str | None,
     remove: str | None,
-    source: str | None,
     history: bool,
     limit: int,
     undo: int | None,
@@ -165,26 +123,24 @@ def memory(
 
     \b
     Example: seasoned memory --add "The database listens on port 5433."
-    Example: seasoned memory --add "It listens on port 5434." --instead-of 5433
-    Example: seasoned memory --import ~/.hermes/memories
+    Example: seasoned memory --remove 5433
     """
-    task = _one_of(add=add, remove=remove, **{"import": source is not None}, history=history, undo=undo)
+    if sum(map(bool, (add, remove, history, undo))) > 1:
+        raise UsageError("Use one of --add, --remove, --history and --undo at a time.")
     if undo is not None:
         _undo(undo, as_json=as_json)
-    elif task == "history":
+    elif history:
         _show_changes("memory", limit, as_json=as_json)
-    elif task == "import":
-        _import_memory(Path(source) if source else load().hermes_home / "memories", folder, as_json=as_json)
-    elif task is None:
+    elif add is None and remove is None:
         _list_memory(folder, as_json=as_json)
     else:
+        which: MemoryName = "user" if user else "notes"
         with memory_and_skills(load(), memory=folder) as journal:
-            if remove is not None:
-                reply = remove_entry(journal, _which(user), remove, by=PERSON)
-            elif piece is not None:
-                reply = replace_entry(journal, _which(user), piece, add or "", by=PERSON)
-            else:
-                reply = add_entry(journal, _which(user), add or "", by=PERSON)
+            reply = (
+                add_entry(journal, which, add, by=PERSON)
+                if add is not None
+                else remove_entry(journal, which, remove or "", by=PERSON)
+            )
         print_reply(reply, as_json)
 
 
@@ -223,51 +179,12 @@ def _list_memory(folder: Path | None, *, as_json: bool) -> None:
             say("  - " + printable(entry).replace("\n", "\n    "))
 
 
-def _import_memory(source: Path, folder: Path | None, *, as_json: bool) -> None:
-    # Marked as imported: a later review can tell these entries from what the user wrote here.
-    by = Provenance(actor="person", origin="import", platform="cli")
-    with memory_and_skills(load(), memory=folder) as journal:
-        replies = import_entries(journal, source, by=by)
-    taken = sum(reply.state == "kept" for _, reply in replies)
-    refused = [(entry, reply) for entry, reply in replies if not reply.ok]
-    if as_json:
-        left_out = [{"entry": preview(entry), "said": reply.said} for entry, reply in refused]
-        print_json("import", {"folder": str(source), "taken": taken, "left_out": left_out})
-    else:
-        say(f"Imported {plural(taken, 'entry', 'entries')} from {source}.")
-        for entry, reply in refused:
-            say(f"Left out {printable(preview(entry))!r}: {reply.said}", err=True)
-    # What fits was imported all the same; the exit code says that something is missing.
-    if refused:
-        raise click.exceptions.Exit(1)
-
-
-def _which(user: bool) -> MemoryName:
-    return "user" if user else "notes"
-
-
-from_option = click.option(
-    "--from",
-    "source",
-    type=click.Path(path_type=Path, readable=False),
-    help="Read the text from a file; `-` reads standard input.",
-)
-
-
 skill_place = place_options(SKILLS)
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.argument("file", required=False)
-@click.option("--create", is_flag=True, help="Create it; a text with front matter needs no --description.")
-@click.option("--write", is_flag=True, help="Write FILE, in its references/, templates/, scripts/ or assets/ folder.")
-@click.option("--replace", metavar="PIECE", help="Replace PIECE of FILE, SKILL.md by default; it must occur once.")
-@click.option("--remove", is_flag=True, help="Remove it, or FILE of it.")
-@click.option("--text", help="The text to write.")
-@from_option
-@click.option("--description", default="", help="With --create: what it does and when to use it, in one sentence.")
-@click.option("--category", help="With --create: the subfolder to put it in.")
 @history_option
 @limit_option
 @undo_option
@@ -281,46 +198,24 @@ def skill(
     limit: int,
     undo: int | None,
     as_json: bool,
-    **written: Any,
 ) -> None:
-    """Show and change skills in the SKILL.md format.
+    """Show skills in the SKILL.md format.
 
-    A skill says how to do a kind of task, with references, templates and scripts. Without NAME, all are listed.
+    A skill says how to do a kind of task, with references, templates and scripts. Reviews write them, and so can you:
+    each is a folder with a SKILL.md below skills in the home folder. Without NAME, all are listed.
 
     \b
     Example: seasoned skill release-notes references/style.md
-    Example: seasoned skill release-notes --create --description "Write release notes." --from notes.md
-    Example: seasoned skill release-notes --replace "newest last" --text "newest first"
     Example: seasoned skill --undo 12
     """
-    task = _one_of(**{key: written[key] for key in ("create", "write", "replace", "remove")})
     if undo is not None:
         _undo(undo, as_json=as_json)
     elif history:
         _show_changes("skill", limit, as_json=as_json)
-    elif name is None and task is None:
-        _list_skills(folder, as_json=as_json)
     elif name is None:
-        raise UsageError("Name the skill first: `seasoned skill NAME --create …`.")
-    elif task is None:
-        _view_skill(name, file, folder, as_json=as_json)
+        _list_skills(folder, as_json=as_json)
     else:
-        print_reply(_change_skill(task, name, file, folder, written), as_json)
-
-
-def _change_skill(task: str, name: str, file: str | None, folder: Path | None, written: dict[str, Any]) -> WriteReply:
-    if task == "write" and file is None:
-        raise UsageError("Name the file to write: `seasoned skill NAME FILE --write --from PATH`.")
-    content = "" if task == "remove" else text_of(written["text"], written["source"])
-    with memory_and_skills(load(), skills=folder) as journal:
-        if task == "create":
-            about = {"description": written["description"], "category": written["category"]}
-            return create_skill(journal, name, content, **about, by=PERSON)
-        if task == "write":
-            return write_skill_file(journal, name, file or "", content, by=PERSON)
-        if task == "replace":
-            return patch_skill(journal, name, written["replace"], content, file=file or "SKILL.md", by=PERSON)
-        return delete(journal, name, by=PERSON) if file is None else remove_file(journal, name, file, by=PERSON)
+        _view_skill(name, file, folder, as_json=as_json)
 
 
 def _list_skills(folder: Path | None, *, as_json: bool) -> None:

@@ -307,7 +307,7 @@ def _skills_table(store: Store, config: Config, kept: Sequence[KeptForProject], 
     for one, project in (*of_projects, *found):
         count = counted[one.folder].get(one.id, SkillUsage())
         rows.append(_skill_row(one, author(store, one), count, redactor, project))
-    empty = "No skills yet. Reviews write them; you can too, with `seasoned skill NAME --create --from FILE`."
+    empty = "No skills yet. Reviews write them; so can you: a folder with a SKILL.md in `~/.seasoned/skills`."
     return Table(name="skills", title="Skills", columns=_SKILLS, rows=rows, empty=empty)
 
 
