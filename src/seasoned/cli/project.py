@@ -105,6 +105,11 @@ def chosen_project(store: Store, given: str | None, *, everything: bool, by_defa
     return here.key
 
 
+def folder_here(store: Store, key: str) -> Path | None:
+    """The folder on this machine in which most sessions of a project ran: what it runs is looked for there."""
+    return next((Path(one.folder) for one in folders_of(store, key) if Path(one.folder).is_dir()), None)
+
+
 @click.command()
 @click.argument("project", required=False)
 @click.option("--merge-into", "into", metavar="PROJECT", help="Merge this project, and its later sessions, into one.")

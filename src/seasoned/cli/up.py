@@ -16,13 +16,13 @@ from seasoned.app.lessons import lesson_view
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, say, table, when
-from seasoned.cli.project import print_passed_over
+from seasoned.cli.project import folder_here, print_passed_over
 from seasoned.cli.serve import serve_all
-from seasoned.cli.template import example_count, print_changed, print_too_old
+from seasoned.cli.template import example_count
 from seasoned.config import Config, load
+from seasoned.connect.apply import is_connected
 from seasoned.example.library.storage import snapshot
-from seasoned.example.library.upkeep import refresh, too_old
-from seasoned.example.provision import BlockRequest, provision
+from seasoned.example.library.upkeep import refresh
 from seasoned.history.discover import discover
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.scan import ScanReport
@@ -35,7 +35,6 @@ _AGENTS_SHOWN = 4
 _ACTIONS_SHOWN = 3
 _SHEET_LINES = 6
 _LINE_CHARS = 100
-_PREVIEW_TOKENS = 400
 _DAY = 86400.0
 
 
@@ -89,10 +88,11 @@ def _show(
             say("No histories of your own were found. These are the samples that come with Seasoned.\n")
         _print_summary(store, report)
         _print_actions(config, store, is_sample=is_sample)
-        _print_sheets(store)
+        _print_sheet(config, store, is_sample=is_sample)
         # The samples are old: seen from today, everything they teach would be too old to show.
         now = max(row["last"] for row in store.rows("session.totals")) + _DAY if is_sample else time.time()
         _print_templates(store, make_redactor(config), now)
+        say("\nNext: `seasoned advise` and `seasoned connect`; `sessions`, `search WORDS` and `usage` say more.")
 
 
 def _answer(store: Store, report: ScanReport, *, is_sample: bool) -> dict[str, Any]:
@@ -155,35 +155,31 @@ def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
         say(textwrap.shorten(said, width=_LINE_CHARS, placeholder=" …"), indent="   ")
 
 
-def _print_sheets(store: Store) -> None:
+def _print_sheet(config: Config, store: Store, *, is_sample: bool) -> None:
     """What sessions of the newest project that has something to see, see at their start."""
     newest = sorted(list_projects(store), key=lambda one: -(one.last or 0.0))
     # A scan leaves the sheets ready.
-    views = (lesson_view(store, one.key, None, refreshed=False) for one in newest)
-    view = next((view for view in views if view.text), None)
-    if view is not None:
-        say(f"\nA new session in {printable(view.project)} sees at its start:")
-        lines = view.text.splitlines()
-        click.echo("\n".join(f"  {printable(line)}" for line in lines[:_SHEET_LINES]))
+    views = ((one, lesson_view(store, one.key, folder_here(store, one.key), refreshed=False)) for one in newest)
+    found = next(((one, view) for one, view in views if view.text), None)
+    if found is None:
+        say("\nA new session sees nothing at its start yet: no command of a project is worth a line.")
+        return
+    project, view = found
+    # Only a connected agent shows anything.
+    is_told = is_sample or any(is_connected(agent, home=config.home) for agent in project.agents)
+    sees = "sees at its start" if is_told else "would see at its start, if its agent were connected"
+    say(f"\nA new session in {printable(view.project)} {sees}:")
+    for line in view.text.splitlines()[:_SHEET_LINES]:
+        say(f"  {printable(line)}")
 
 
 def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
-    """Builds or refreshes the templates, and says what was learned and where to look next."""
-    changed = refresh(store, now=now, redactor=redactor).changed
-    # Read afterwards: what is shown must be what a new session would get.
+    """Builds or refreshes the templates, and says what was learned."""
+    refresh(store, now=now, redactor=redactor)
     library = snapshot(store, now=now)
-    say()
-    print_changed(changed)
     if library.templates:
         names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
-        asked = BlockRequest(budget=_PREVIEW_TOKENS, format="text", form="text")
-        shown = provision([], library=library, asked=asked)
-        begins = f"with nothing: {shown.reason}" if shown.rendered is None else "with these (`seasoned warm`)."
-        say(f"Learned from what worked: {names}. A new session would begin {begins}")
-    else:
-        print_too_old(too_old(store, now=now))
-        say("No templates yet. They are learned from finished sessions with at least 30 messages.")
-    say("Next: `seasoned advise` and `seasoned connect`; `seasoned report`, `search WORDS` and `usage` say more.")
+        say(f"\nFor agents with named tools: {names}; `seasoned warm` shows what a new session gets.")
 
 
 def _serve(port: int | None, *, histories: Path | None = None) -> None:
