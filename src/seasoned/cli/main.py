@@ -125,7 +125,7 @@ _COLLECT_AFTER = 50_000
 def _complain(sentence: str) -> None:
     from seasoned.cli.output import say
 
-    say(f"seasoned: {sentence}", err=True, fg="red" if sys.stderr.isatty() else None)
+    say(f"seasoned: {sentence}", err=True, fg="red")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -40,7 +40,8 @@ def say(text: str = "", *, err: bool = False, indent: str = "", **style: Any) ->
         width = shutil.get_terminal_size().columns
         lines = [_wrapped(line, width, indent) for line in text.split("\n")]
         text = "\n".join(lines)
-    click.secho(text, err=err, **style)
+    # Without a style there is nothing to end: the codes would become a part of what is copied.
+    click.echo(click.style(text, **style) if style else text, err=err)
 
 
 def _wrapped(line: str, width: int, indent: str) -> str:
