@@ -13,10 +13,12 @@ from tests.web.pages import Site, Visitor, site
 
 def test_nobody_sees_anything_without_logging_in(shared: Site) -> None:
     with shared.visitor(None) as nobody:
-        assert nobody.client.get("/").headers["location"] == "/login"
-        for path in ("confirmations", "confirmations/abc", "changes"):
+        assert nobody.client.get("/").headers["location"] == "/overview"
+        for path in ("overview", "usage?by=day", "sessions/codex:a", "confirmations/abc", "changes"):
+            assert nobody.client.get(f"/{path}").headers["location"] == "/login"
+            # The address of a visit that has ended leads to the same page for those who read.
             answer = nobody.client.get(f"/visit/guessed/{path}")
-            assert (answer.status_code, answer.headers["location"]) == (303, "/login?over=1")
+            assert (answer.status_code, answer.headers["location"]) == (303, f"/{path}")
         for path in ("confirmations/abc/approve", "confirmations/abc/deny", "logout"):
             assert nobody.client.post(f"/visit/guessed/{path}").status_code == 401
 
@@ -24,7 +26,8 @@ def test_nobody_sees_anything_without_logging_in(shared: Site) -> None:
 def test_the_cookie_is_for_this_visit_alone_and_out_of_reach_of_scripts_and_sites(shared: Site) -> None:
     with shared.visitor(None) as visitor:
         given = visitor.log_in(shared.serving.tokens["alice"])
-        cookie = given.headers["set-cookie"]
+        cookie, reading = given.headers.get_list("set-cookie")
+        assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(reading.split("; ")) and "seasoned=" in reading
         assert {"HttpOnly", "SameSite=strict", f"Path={visitor.path}"} <= set(cookie.split("; "))
         assert "Secure" not in cookie, "there is no TLS here"
         assert visitor.get().status_code == 200
@@ -35,9 +38,9 @@ def test_the_cookie_is_for_this_visit_alone_and_out_of_reach_of_scripts_and_site
 
 def test_a_cookie_opens_no_other_visit(shared: Site) -> None:
     with shared.visitor("alice") as alice, shared.visitor("bob") as bob, Visitor(shared.url) as other:
-        (cookie,) = [f"{one.name}={one.value}" for one in alice.client.cookies.jar]
+        cookie = "; ".join([f"{one.name}={one.value}" for one in alice.client.cookies.jar])
         answer = other.client.get(f"{bob.path}/confirmations", headers={"cookie": cookie})
-        assert answer.status_code == 303
+        assert (answer.status_code, answer.headers["location"]) == (303, "/confirmations")
 
 
 @pytest.mark.parametrize(
@@ -53,23 +56,36 @@ def test_a_token_that_decides_nothing_opens_nothing(shared: Site, token: str, st
 def test_a_token_in_the_cookie_or_a_cookie_as_a_token_counts_for_nothing(shared: Site) -> None:
     token = shared.serving.tokens["alice"]
     with shared.visitor("alice") as alice, Visitor(shared.url) as other:
-        (cookie,) = [one.value for one in alice.client.cookies.jar]
         assert alice.client.get("/confirm").status_code == 401
-        assert alice.client.get("/confirm", headers={"authorization": f"Bearer {cookie}"}).status_code == 401
-        answer = other.client.get(f"{alice.path}/confirmations", headers={"cookie": f"seasoned={token}"})
-        assert answer.status_code == 303
+        for cookie in [one.value for one in alice.client.cookies.jar]:
+            assert alice.client.get("/confirm", headers={"authorization": f"Bearer {cookie}"}).status_code == 401
+        given = {"cookie": f"seasoned={token}; seasoned-decides={token}"}
+        for path in ("/overview", f"{alice.path}/confirmations"):
+            assert other.client.get(path, headers=given).status_code == 303
 
 
-def test_the_link_of_the_server_lets_browsers_read_and_another_link_does_not(shared: Site) -> None:
-    with Visitor(shared.url) as first, Visitor(shared.url) as second:
-        assert "This link is read-only" in first.client.get(f"/login/{shared.visits.link}").text
-        for one in (first, second):
-            path = one.client.post(f"/login/{shared.visits.link}").headers["location"].rpartition("/")[0]
-            assert one.client.get(f"{path}/sessions").status_code == 200
-            assert "Log in to decide" in one.client.get(f"{path}/confirmations").text
-        other = "x" * len(shared.visits.link)
-        assert first.client.post(f"/login/{other}").status_code == 401
-        assert first.client.get(f"/login/{other}").headers["location"] == "/login?over=1"
+def test_the_link_signs_a_browser_in_for_reading_and_it_stays_so_after_a_restart(tmp_path: Path) -> None:
+    with site(tmp_path) as found, Visitor(found.url) as visitor:
+        link = found.visits.link
+        assert "for reading only" in visitor.client.get(f"/login/{link}").text
+        assert "set-cookie" not in visitor.client.get(f"/login/{link}").headers
+        assert visitor.client.post(f"/login/{link}").headers["location"] == "/overview"
+        other = "x" * len(link)
+        assert visitor.client.post(f"/login/{other}").status_code == 401
+        assert visitor.client.get(f"/login/{other}").headers["location"] == "/login"
+        kept = visitor.client.cookies
+    with site(tmp_path, tokens={}) as again, Visitor(again.url) as visitor:
+        assert again.visits.link == link
+        visitor.client.cookies = kept
+        for bookmark in ("/usage", "/sessions", "/projects", "/overview"):
+            assert visitor.client.get(bookmark).status_code == 200, bookmark
+        text = visitor.client.get("/confirmations").text
+        assert "You are reading only" in text and 'value="confirmations"' in text
+    # Without its key, each browser needs a new link.
+    (tmp_path / "pages.key").unlink()
+    with site(tmp_path, tokens={}) as again, Visitor(again.url) as visitor:
+        visitor.client.cookies = kept
+        assert visitor.client.get("/usage").headers["location"] == "/login" and again.visits.link != link
 
 
 def test_visits_end_by_themselves(tmp_path: Path) -> None:
@@ -85,8 +101,14 @@ def test_who_logs_out_or_is_revoked_is_out_at_once(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor("alice") as alice, found.visitor("bob") as bob:
         path = alice.path
         gone = alice.client.post(f"{path}/logout", data={"check": alice.check()})
-        assert gone.headers["location"] == "/login?over=1"
-        assert alice.get().status_code == 303
+        assert gone.headers["location"] == "/"
+        assert alice.get().headers["location"] == "/confirmations"
+        alice.path = ""
+        reading = alice.client.get("/usage").text
+        assert "reading only" in reading
+        check = reading.partition('name="check" value="')[2].partition('"')[0]
+        assert alice.client.post("/logout", data={"check": check}).headers["location"] == "/login"
+        assert alice.client.get("/usage").status_code == 303
         database = open_database(found.serving.config)
         try:
             revoke(database, "bob", now=1.0)

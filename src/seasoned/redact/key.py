@@ -39,9 +39,9 @@ def new_key() -> bytes:
     return os.urandom(LENGTH)
 
 
-def load_key(folder: Path, *, proposed: bytes | None = None) -> bytes:
+def load_key(folder: Path, *, name: str = NAME, proposed: bytes | None = None) -> bytes:
     """The key of this folder, created on first use, safe for several processes at once."""
-    path = folder / NAME
+    path = folder / name
     if not path.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):  # another process was first

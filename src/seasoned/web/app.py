@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 import seasoned
 from seasoned.confirm.service import ConfirmService, attach
+from seasoned.redact.key import load_key
 from seasoned.web import login
 from seasoned.web.browser_session import BrowserSessions
 from seasoned.web.cache import PageCache
@@ -77,12 +78,14 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
         redirect_slashes=False,
     )
     attach(app, service)
-    app.state.visits = BrowserSessions(service.clock)
+    app.state.visits = BrowserSessions(service.clock, load_key(service.config.home, name="pages.key"))
     app.state.page_cache = PageCache()
     app.state.histories = history_store
     app.state.pages = tuple(page for page, _ in PAGES)
-    for router in (login.router, *(router for _, router in PAGES)):
+    app.include_router(login.router)
+    for router in (login.visit_router, *(router for _, router in PAGES)):
         app.include_router(router)
+        app.include_router(router, prefix="/visit/{number}")
     app.add_api_route("/static/{name}", _static, include_in_schema=False)
     _show_missing_as_page(app)
     return app

@@ -1,4 +1,4 @@
-"""Browsers that are logged in. They are kept only in memory: a file that an agent could read must not log in."""
+"""Browsers that are signed in: to read, with a cookie that outlives the server; or to decide, for some hours."""
 
 from __future__ import annotations
 
@@ -26,35 +26,46 @@ class NotLoggedIn(Unauthorised):
 
 
 class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
-    """One browser that is logged in, with one credential, for a limited time."""
+    """One browser that is logged in; to decide, with one credential and for a limited time."""
 
-    # Part of every address. Cookies are sent to every port of a machine, so the cookie is for this path alone: a page
-    # that an agent serves on another port cannot know it, and is never sent the cookie.
-    number: str
-    cookie_hash: str
+    # Of one that decides it is part of every address. Browsers send a cookie to every port of a machine, so this one's
+    # is for its path alone: a page that an agent serves on another port cannot know it, and is never sent the cookie.
+    number: str = ""
     # The value that every form must send back (CSRF).
     check: str
-    # None for a read-only login.
-    who: Credential | None
-    expires_at: float
+    # None for one that reads: its pages have the same addresses after a restart.
+    who: Credential | None = None
+    cookie_hash: str = ""
+    expires_at: float = 0.0
 
     @property
     def path(self) -> str:
-        return f"/visit/{self.number}"
+        """What the addresses of its pages begin with."""
+        return f"/visit/{self.number}" if self.number else ""
 
     @property
     def name(self) -> str:
         return READ_ONLY if self.who is None else self.who.name
 
+    @property
+    def may_write(self) -> bool:
+        """Whether its forms change anything."""
+        return self.who is not None
+
 
 class BrowserSessions:
-    """All browser sessions of a running server, and its link, with which browsers may read."""
+    """Who may read, by a key that is kept in a file; and who decides, in memory alone.
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    A file that an agent could read must not let it decide. What it could read there, it could read anyway.
+    """
+
+    def __init__(self, clock: Callable[[], float], key: bytes) -> None:
         self._clock = clock
         self._visits: dict[str, BrowserSession] = {}
-        # It need not expire: an agent that runs as the same user could read the same data anyway.
-        self.link = secrets.token_urlsafe(32)
+        self.link, self.reading_cookie, check = [
+            hmac.new(key, purpose, sha256).hexdigest() for purpose in (b"link", b"cookie", b"check")
+        ]
+        self._reading = BrowserSession(check=check)
         # Keys of people at a browser, in memory alone, and until when.
         self._unlocked: dict[str, tuple[UnlockedCredential, float]] = {}
 
@@ -73,16 +84,22 @@ class BrowserSessions:
     def check_link(self, token: str) -> None:
         """Raise unless this is the token of the link that the server printed."""
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self.link.encode()):
-            raise NotLoggedIn("This link is of another run of the server. Open the one that it printed last.")
+            raise NotLoggedIn("This link is not valid here. Open the one that `seasoned serve` prints.")
 
-    def begin(self, who: Credential | None) -> tuple[BrowserSession, str]:
-        """A new browser session and the value of its cookie."""
+    def reader(self, cookie: str) -> BrowserSession:
+        """The browser session of one that reads."""
+        if not hmac.compare_digest(cookie.encode("utf-8", "replace"), self.reading_cookie.encode()):
+            raise NotLoggedIn("You are not logged in. Log in again.")
+        return self._reading
+
+    def begin(self, who: Credential) -> tuple[BrowserSession, str]:
+        """A new browser session of a person who decides, and the value of its cookie."""
         cookie = secrets.token_urlsafe(32)
         visit = BrowserSession(
             number=secrets.token_urlsafe(16),
             cookie_hash=_hash(cookie),
             check=secrets.token_urlsafe(24),
-            who=None if who is None else _check_role(who),
+            who=_check_role(who),
             expires_at=self._clock() + VISIT_SECONDS,
         )
         self._drop_old()

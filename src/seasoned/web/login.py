@@ -1,4 +1,4 @@
-"""Logging in: to read with the link from the terminal, to decide with a token or a passphrase."""
+"""Logging in: to read with the link from the terminal, to change things and decide with a token or a passphrase."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ from seasoned.confirm.people.credential import (
 )
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Denied, Refused, Unauthorised
-from seasoned.web.browser_session import (
-    READ_ONLY,
-    VISIT_SECONDS,
-    BrowserSession,
-    BrowserSessions,
-    NotLoggedIn,
-)
-from seasoned.web.response import LOGIN, PageRoute, read_form, redirect, render
+from seasoned.web.browser_session import READ_ONLY, VISIT_SECONDS, BrowserSession, BrowserSessions, NotLoggedIn
+from seasoned.web.response import LOGIN, PageRoute, page_router, read_form, redirect, render
 
-COOKIE = "seasoned"
+COOKIE, DECIDING_COOKIE = "seasoned", "seasoned-decides"
+# As long as browsers keep any cookie.
+_READING_SECONDS = 400 * 86_400
+# The addresses of people who are not logged in, and those of people who are.
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
+visit_router = page_router()
 
 
 class Visitor(msgspec.Struct, frozen=True):
@@ -50,18 +48,20 @@ def visits_of(request: Request) -> BrowserSessions:
     return found
 
 
-async def visitor(request: Request, number: str) -> Visitor:
+async def visitor(request: Request) -> Visitor:
     """The person at the browser; NotLoggedIn if there is none, or if the credential was revoked."""
-    visit = visits_of(request).find(number, request.cookies.get(COOKIE, ""))
-    found = visit.who
-    if found is None:
+    visits, number = visits_of(request), request.path_params.get("number", "")
+    if not number:
         request.state.credential = READ_ONLY
-        return Visitor(visit)
+        return Visitor(visits.reader(request.cookies.get(COOKIE, "")))
+    visit = visits.find(number, request.cookies.get(DECIDING_COOKIE, ""))
+    found = visit.who
+    assert found is not None  # one that reads has no number
     try:
         # Checked with every request, so that a revoked credential loses access at once.
         who = await service_of(request).store.read(lambda book: current(book.database, found))
     except Refused as error:
-        visits_of(request).end(visit)
+        visits.end(visit)
         raise NotLoggedIn(str(error)) from error
     request.state.credential = who.name
     return Decider(visit, who)
@@ -71,9 +71,9 @@ Here = Annotated[Visitor, Depends(visitor)]
 
 
 async def decider(here: Here) -> Decider:
-    """The visitor, if they may decide; Refused for a read-only visitor."""
+    """The visitor, if they may change things; Refused for one who only reads."""
     if not isinstance(here, Decider):
-        raise Refused("This link is read-only. Log in with your passphrase to decide.")
+        raise Refused("You are reading only. Log in with your passphrase to change something.")
     return here
 
 
@@ -88,16 +88,10 @@ async def read_change(request: Request, here: Visitor) -> dict[str, str]:
     return form
 
 
-@router.get("/visit/{number}")
-async def come_back(request: Request, here: Here) -> Response:
-    """Go from the bare address of a browser session to its first page."""
-    return redirect(f"{here.visit.path}/{request.app.state.pages[0].path}")
-
-
 @router.get("/")
-async def enter() -> Response:
-    """Send browsers that are not logged in to the login page."""
-    return redirect(LOGIN)
+async def enter(request: Request) -> Response:
+    """Go to the first page."""
+    return redirect(f"/{request.app.state.pages[0].path}")
 
 
 @router.get(LOGIN)
@@ -122,7 +116,7 @@ async def log_in(request: Request) -> Response:
 
 @router.get(LOGIN + "/{token}")
 async def show_link(request: Request, token: str) -> Response:
-    """Show a button that logs in: other sites and scanners of mail, which only fetch addresses, begin no session."""
+    """Show a button that logs in: other sites and scanners of mail, which only fetch addresses, get no cookie."""
     visits_of(request).check_link(token)
     return render("invited.html", token=token)
 
@@ -132,60 +126,83 @@ async def use_link(request: Request, token: str) -> Response:
     """Log in with the link, to read."""
     await read_form(request)
     visits_of(request).check_link(token)
-    return _begin(request, None)
+    entered = redirect(f"/{request.app.state.pages[0].path}")
+    _keep_reading(request, entered)
+    return entered
 
 
-@router.post("/visit/{number}/logout")
+@visit_router.post("/logout")
 async def log_out(request: Request, here: Here) -> Response:
-    """Log out."""
+    """Log out; of a person who decides, only that ends."""
     await read_change(request, here)
     visits_of(request).end(here.visit)
-    gone = redirect(f"{LOGIN}?over=1")
-    gone.delete_cookie(COOKIE, path=here.visit.path)
+    gone = redirect("/" if here.visit.may_write else LOGIN)
+    gone.delete_cookie(DECIDING_COOKIE if here.visit.may_write else COOKIE, path=here.visit.path or "/")
     return gone
 
 
-@router.post("/visit/{number}/decide")
+@visit_router.get("/decide")
+async def show_decide(request: Request, here: Here, page: str = "") -> Response:
+    """Show the form that asks who only reads for a passphrase; `page` is where it leads."""
+    return ask_to_decide(request, here, page)
+
+
+@visit_router.post("/decide")
 async def become_decider(request: Request, here: Here) -> Response:
-    """Log in with a passphrase: a session that may decide replaces the read-only one."""
+    """Log in with a passphrase, to change things and decide."""
     form = await read_change(request, here)
     service = service_of(request)
-    name, passphrase = form.get("name", "").strip(), form.get("passphrase", "")
+    name, passphrase, page = form.get("name", "").strip(), form.get("passphrase", ""), form.get("page", "")
     try:
         who = await service.store.read(
             lambda book: authenticate_passphrase(book.database, name, passphrase, now=service.clock())
         )
     except Denied as error:
-        return ask_to_decide(request, here, wrong=str(error), status=401)
-    # A new session has a new address: agents may know the old one from the read-only link.
-    visits_of(request).end(here.visit)
-    return _begin(request, who, page=form.get("page", ""))
+        return ask_to_decide(request, here, page, wrong=str(error), status=401)
+    return _begin(request, who, page=page)
 
 
-def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: int = 200) -> Response:
-    """The form that asks a read-only visitor for a passphrase."""
+def ask_to_decide(request: Request, here: Visitor, page: str, *, wrong: str = "", status: int = 200) -> Response:
+    """The form that asks a visitor who only reads for a passphrase."""
+    address = f"{here.visit.path}/{page}"
     pages = request.app.state.pages
-    return render("decide.html", status=status, visit=here.visit, pages=pages, here=request.url.path, wrong=wrong)
+    return render("decide.html", status=status, visit=here.visit, pages=pages, here=address, page=page, wrong=wrong)
 
 
-def _begin(request: Request, who: Credential | None, *, page: str = "") -> Response:
-    visits, service = visits_of(request), service_of(request)
+def _begin(request: Request, who: Credential, *, page: str = "") -> Response:
+    visits = visits_of(request)
     visit, cookie = visits.begin(who)
     if isinstance(who, UnlockedCredential):
         visits.unlock(visit, who)
     known = [one.path for one in request.app.state.pages]
-    # Only known pages: the value comes from a form.
-    entered = redirect(f"{visit.path}/{page if page in known else known[0]}")
-    # Behind a proxy that ends TLS, only the configured address shows that people use https.
-    is_https = request.url.scheme == "https" or service.base_url.startswith("https:")
+    # Only our own pages: the value comes from a form.
+    entered = redirect(f"{visit.path}/{page if page.partition('/')[0] in known else known[0]}")
     entered.set_cookie(
-        COOKIE,
+        DECIDING_COOKIE,
         cookie,
         max_age=int(VISIT_SECONDS),
-        # Browsers send cookies to all ports of a machine; agents serve pages there, but cannot know this path.
         path=visit.path,
         httponly=True,
         samesite="strict",
-        secure=is_https,
+        secure=_is_https(request),
     )
+    # Who decides may read, also when that has ended.
+    _keep_reading(request, entered)
     return entered
+
+
+def _keep_reading(request: Request, answer: Response) -> None:
+    answer.set_cookie(
+        COOKIE,
+        visits_of(request).reading_cookie,
+        max_age=_READING_SECONDS,
+        httponly=True,
+        # A link from another site may lead to a page: nothing can be changed there.
+        samesite="lax",
+        secure=_is_https(request),
+    )
+
+
+def _is_https(request: Request) -> bool:
+    # Behind a proxy that ends TLS, only the configured address shows that people use https.
+    return request.url.scheme == "https" or service_of(request).base_url.startswith("https:")

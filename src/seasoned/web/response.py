@@ -93,8 +93,8 @@ def redirect(path: str) -> Response:
 
 
 def page_router() -> APIRouter:
-    """The routes of a page, below the address of a browser session."""
-    return APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+    """The routes of a page: at the root for those who read, and below the address of each visit of a decider."""
+    return APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 class PageRoute(APIRoute):
@@ -109,15 +109,21 @@ class PageRoute(APIRoute):
                 return await handle(request)
             except NotLoggedIn as error:
                 # After a form, the person must see that nothing was changed.
-                if request.method == "GET":
-                    return redirect(f"{LOGIN}?over=1")
-                return error_page(error)
+                return _at_same_page(request) if request.method == "GET" else error_page(error)
             except SeasonedError as error:
                 return error_page(error)
             except RequestValidationError as error:
                 return message_page("Invalid request", f"{error.errors()[0]['msg']}.", status=400)
 
         return answer
+
+
+def _at_same_page(request: Request) -> Response:
+    """The same page for those who read, once a decider's visit has ended; else the form to log in."""
+    if "number" not in request.path_params:
+        return redirect(LOGIN)
+    _, _, page = request.url.path.removeprefix("/visit/").partition("/")
+    return redirect(f"/{page.lstrip('/')}" + (f"?{request.url.query}" if request.url.query else ""))
 
 
 def error_page(error: SeasonedError) -> HTMLResponse:

@@ -3,15 +3,6 @@
 (() => {
   const data = document.body.dataset;
   const find = (selector, within = document) => within.querySelector(selector);
-  const KEPT = "seasoned-visit";
-
-  function keepVisit() {
-    // Addresses hold the number of the browser session; the bare address leads back to it.
-    if (data.visit) localStorage.setItem(KEPT, data.visit);
-    if (data.login === undefined) return;
-    if (new URLSearchParams(location.search).has("over")) localStorage.removeItem(KEPT);
-    else if (localStorage.getItem(KEPT)) location.replace(localStorage.getItem(KEPT));
-  }
 
   function span(seconds) {
     const whole = Math.max(0, Math.floor(seconds));
@@ -95,7 +86,7 @@
     });
     changes.addEventListener("over", () => {
       changes.close();
-      location.assign("/login?over=1");
+      location.assign("/");
     });
     changes.addEventListener("error", () => {
       isLost = true;
@@ -323,7 +314,7 @@
       } else if (!stream) {
         stream = new EventSource(part.dataset.live);
         stream.addEventListener("change", ask);
-        stream.addEventListener("over", () => location.assign("/login?over=1"));
+        stream.addEventListener("over", () => location.assign("/"));
       }
     }
     document.addEventListener("visibilitychange", listenOrRest);
@@ -331,7 +322,6 @@
     listenOrRest();
   }
 
-  keepVisit();
   offerCopies();
   if (find("[data-live]")) follow(find("[data-live]"));
   if (find(".turns")) {

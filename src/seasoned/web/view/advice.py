@@ -29,7 +29,7 @@ from seasoned.store import Store
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import project_link, session_link, short
 from seasoned.web.history_store import HistoryStore, histories_of
-from seasoned.web.login import Here, read_change
+from seasoned.web.login import Deciding, Here, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect
 from seasoned.web.table import answer, choice_of, session_cell
 
@@ -131,7 +131,7 @@ async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
 
 
 @router.post("/advice/{name}/{verb}")
-async def change(request: HTTPRequest, here: Here, name: str, verb: str) -> Response:
+async def change(request: HTTPRequest, here: Deciding, name: str, verb: str) -> Response:
     """Apply, dismiss or undo advice."""
     await read_change(request, here)
     if histories_of(request).is_sample:

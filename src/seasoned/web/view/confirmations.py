@@ -59,7 +59,7 @@ async def show_list(request: HTTPRequest, here: Here, before: str | None = None)
     """Show pending requests and past decisions; a read-only visitor is asked for a passphrase."""
     # Such a visitor does not even see what is requested: agents may have read the link from the terminal.
     if not isinstance(here, Decider):
-        return ask_to_decide(request, here)
+        return ask_to_decide(request, here, PAGE.path)
     return await _page(request, here, before=before)
 
 
@@ -67,7 +67,7 @@ async def show_list(request: HTTPRequest, here: Here, before: str | None = None)
 async def show_one(request: HTTPRequest, here: Here, request_id: str) -> Response:
     """The list, with one request in full."""
     if not isinstance(here, Decider):
-        return ask_to_decide(request, here)
+        return ask_to_decide(request, here, f"{PAGE.path}/{request_id}")
     return await _page(request, here, request_id=request_id)
 
 

@@ -30,7 +30,7 @@ from seasoned.review.skill_library import Skill, SkillUsage, author, skills, usa
 from seasoned.store import Store
 from seasoned.web.display import change_link, difference, project_link, session_link
 from seasoned.web.history_store import histories_of
-from seasoned.web.login import Decider, Here, Visitor, decider, read_change
+from seasoned.web.login import Deciding, Here, Visitor, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect
 from seasoned.web.table import PAGE_ROWS, Column, RowId, Table, TableCell, answer, numbers, time_cell
 
@@ -124,14 +124,11 @@ async def show_change(request: HTTPRequest, here: Here, change: RowId) -> Respon
 
 
 @router.post("/learned/changes/{change}/{verb}")
-async def decide(request: HTTPRequest, here: Here, change: RowId, verb: str) -> Response:
+async def decide(request: HTTPRequest, here: Deciding, change: RowId, verb: str) -> Response:
     """Undo a change, or accept or reject one that waits for a decision."""
     await read_change(request, here)
     if verb not in _VERBS:
         raise NotFound("There is no such action for a change.")
-    if verb != "undo":
-        # Deciding needs a passphrase: an agent may have read the read-only link.
-        await decider(here)
     config, redactor, name = service_of(request).config, redactor_of(request), here.visit.name
 
     def act(store: Store) -> WriteReply:
@@ -155,7 +152,6 @@ async def _page(request: HTTPRequest, here: Visitor, *, after: int | None) -> Re
         tables=shown.tables,
         shown=shown,
         staging=config.review_staging,
-        decides=isinstance(here, Decider),
         memory_folder=str(config.home / config.memory_folder),
         skill_folder=str(config.home / config.skill_folder),
     )
@@ -184,7 +180,6 @@ async def _change_page(
         before=before,
         after=after,
         difference=difference(before, after) if is_known else [],
-        decides=isinstance(here, Decider),
         links={ref: session_link(ref) for ref in (found.session, found.parent) if ref},
         project=None if project is None else project.name,
         project_page=None if project is None or project.key is None else project_link(project.key),

@@ -59,7 +59,7 @@ async def _change_events(
                 continue
             try:
                 # A stream may be open for hours, and its reader may have been logged out meanwhile.
-                await visitor(request, here.visit.number)
+                await visitor(request)
             except Denied:
                 yield b"event: over\ndata: \n\n"
                 return

@@ -27,7 +27,7 @@ from seasoned.text import dollars
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
 from seasoned.web.history_store import HistoryStore, histories_of
-from seasoned.web.login import Here, read_change
+from seasoned.web.login import Deciding, Here, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect, with_query
 from seasoned.web.table import (
     PAGE_ROWS,
@@ -135,7 +135,7 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
 
 
 @router.post("/project-line")
-async def change(request: HTTPRequest, here: Here) -> Response:
+async def change(request: HTTPRequest, here: Deciding) -> Response:
     """Pin or drop a line of a sheet, or undo that."""
     form = await read_change(request, here)
     key, command = form.get("project", ""), form.get("command", "").strip()
