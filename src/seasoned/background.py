@@ -19,16 +19,15 @@ _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
 _started: list[int] = []
 
 
-def start(module: str, *arguments: str) -> None:
-    """Run a module of ours in the background, in a separate session, with nothing of this process open."""
+def start(module: str, *arguments: str) -> int:
+    """Run a module of ours in the background, in a separate session, with nothing of this process open; its number."""
     # -P: the current folder may be a project, and nothing in it may be imported. -I would also leave out packages that
     # the user installed for themselves.
     command = [sys.executable, "-P", "-m", module, *arguments]
     variables = whole()
     _bury()
     if not hasattr(os, "posix_spawn"):
-        _start_elsewhere(command, variables)
-        return
+        return _start_elsewhere(command, variables)
     files: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)]
     files += [(os.POSIX_SPAWN_DUP2, 0, number) for number in (1, 2)]
     # An agent waits until every copy of its pipes is closed.
@@ -36,7 +35,8 @@ def start(module: str, *arguments: str) -> None:
     try:
         _started.append(os.posix_spawn(command[0], command, variables, file_actions=files, setsid=True))
     except NotImplementedError:  # an older system cannot start a separate session in this way
-        _start_elsewhere(command, variables)
+        return _start_elsewhere(command, variables)
+    return _started[-1]
 
 
 def lower_priority() -> None:
@@ -78,13 +78,12 @@ def _bury() -> None:
             _started.remove(process)
 
 
-def _start_elsewhere(command: list[str], variables: dict[str, str]) -> None:
+def _start_elsewhere(command: list[str], variables: dict[str, str]) -> int:
     import subprocess
 
     none = subprocess.DEVNULL
     open_files: dict[str, Any] = {"close_fds": True, "stdin": none, "stdout": none, "stderr": none}
     if sys.platform == "win32":
         flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
-        subprocess.Popen(command, creationflags=flags, env=variables, **open_files)
-        return
-    subprocess.Popen(command, start_new_session=True, env=variables, **open_files)
+        return subprocess.Popen(command, creationflags=flags, env=variables, **open_files).pid
+    return subprocess.Popen(command, start_new_session=True, env=variables, **open_files).pid

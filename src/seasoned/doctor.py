@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+import ssl
 import stat
 import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 from seasoned.config import Config
+from seasoned.confirm.policy import FILE, Listen, load_policy
 from seasoned.errors import SeasonedError
 from seasoned.history.discover import homes
 from seasoned.learn_queue import waiting
@@ -27,6 +31,9 @@ from seasoned.text import plural
 _SHOWN = 20
 # The background process takes seconds; after this time it did not run, or failed.
 _LATE_SECONDS = 600.0
+
+
+_ANSWER_SECONDS = 1.0
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -60,6 +67,7 @@ def quick_checks(config: Config) -> list[Check]:
         *_histories(config),
         *_rights(config),
         *_services(config),
+        *_pages(config),
         *_learned(config),
     ]
 
@@ -140,6 +148,37 @@ def _services(config: Config) -> Iterator[Check]:
         yield Check("schedule", ok=found.is_kept, finding=found.sentence)
     for sentence in lost:
         yield Check("gateway", ok=False, finding=sentence)
+
+
+def _pages(config: Config) -> Iterator[Check]:
+    """Whether a server answers where this user's would."""
+    address = own_address(load_policy(config.home / FILE).listen)
+    finding = f"served at {address}" if is_answering(address) else "not served now: `seasoned serve --background`"
+    yield Check("pages", ok=True, finding=finding)
+
+
+def own_address(listen: Listen) -> str:
+    """Where a server of this machine is found."""
+    host = "127.0.0.1" if listen.host in ("0.0.0.0", "::") else listen.host
+    return f"{'http' if listen.tls_certificate is None else 'https'}://{host}:{listen.port}"
+
+
+def is_answering(address: str) -> bool:
+    """Whether a server of ours answers there."""
+    place = urlsplit(address)
+    connection = HTTPConnection(place.netloc, timeout=_ANSWER_SECONDS)
+    if place.scheme == "https":
+        context = ssl.create_default_context()
+        # Only whether it answers counts, not whose certificate it has.
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection = HTTPSConnection(place.netloc, timeout=_ANSWER_SECONDS, context=context)
+    try:
+        connection.request("GET", "/health")
+        return b"pending_count" in connection.getresponse().read()
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 def _learned(config: Config) -> Iterator[Check]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import wraps
@@ -16,14 +17,19 @@ from seasoned.app.confirm import (
     build_service,
     has_admin,
 )
+from seasoned.background import start
 from seasoned.cli.options import file_type
 from seasoned.cli.output import say
 from seasoned.config import load
+from seasoned.doctor import is_answering, own_address
+from seasoned.errors import CannotDo, UsageError
 
 if TYPE_CHECKING:
     from seasoned.confirm.service.listen import ColocatedApp
     from seasoned.gateway.service import GatewayMount
 
+# A first start may have to import and compile everything.
+_START_SECONDS = 30.0
 # X11's port, on every browser's list of blocked ports.
 _FORBIDDEN_TO_BROWSERS = 6000
 # No defaults here: what is not given comes from the policy.
@@ -67,7 +73,8 @@ def listen_options(command: Callable[..., None]) -> Callable[..., None]:
 @listen_options
 @click.option("--schedule/--no-schedule", default=True, show_default=True, help="Run the schedule of `cron` too.")
 @click.option("--gateway/--no-gateway", default=True, show_default=True, help="Run the gateway too, under /v1/.")
-def serve(options: ListenOptions, schedule: bool, gateway: bool) -> None:
+@click.option("--background", is_flag=True, help="Go on when this terminal closes; `doctor` says where.")
+def serve(options: ListenOptions, schedule: bool, gateway: bool, background: bool) -> None:
     """Serve the pages, gateway and schedule.
 
     Also the confirmation service. Runs until interrupted. At a terminal it prints a link with which your browser may
@@ -76,7 +83,33 @@ def serve(options: ListenOptions, schedule: bool, gateway: bool) -> None:
     \b
     Example: seasoned serve
     """
-    serve_all(options, has_link=sys.stdin.isatty(), schedule=schedule, gateway=gateway)
+    if background:
+        _serve_in_background(options)
+    else:
+        serve_all(options, has_link=sys.stdin.isatty(), schedule=schedule, gateway=gateway)
+
+
+def _serve_in_background(options: ListenOptions) -> None:
+    """The same command again, in a process that no terminal ends, and the link to its pages."""
+    from seasoned.web.browser_session import BrowserSessions, load_pages_key
+
+    config = load()
+    service, listen = build_service(config, options)
+    if not listen.port:
+        raise UsageError("A server in the background needs a port that you can find again: leave out --port 0.")
+    address = own_address(listen)
+    if is_answering(address):
+        click.echo(f"Already running at {address}.")
+    else:
+        process = start("seasoned.cli.main", *[one for one in sys.argv[1:] if one != "--background"])
+        end = time.monotonic() + _START_SECONDS
+        while not is_answering(address):
+            if time.monotonic() > end:
+                raise CannotDo(f"The server did not answer at {address}. `seasoned serve` shows why.")
+            time.sleep(0.1)
+        click.echo(f"Running at {address} until you stop process {process} (`kill {process}`) or log out.")
+    link = BrowserSessions(service.clock, load_pages_key(config.home)).link
+    click.echo(f"Open it: {service.base_url or address}/login/{link}")
 
 
 def serve_all(

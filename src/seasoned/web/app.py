@@ -15,9 +15,8 @@ from starlette.responses import Response
 
 import seasoned
 from seasoned.confirm.service import ConfirmService, attach
-from seasoned.redact.key import load_key
 from seasoned.web import login
-from seasoned.web.browser_session import BrowserSessions
+from seasoned.web.browser_session import BrowserSessions, load_pages_key
 from seasoned.web.cache import PageCache
 from seasoned.web.history_store import HistoryStore
 from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_version
@@ -78,7 +77,7 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
         redirect_slashes=False,
     )
     attach(app, service)
-    app.state.visits = BrowserSessions(service.clock, load_key(service.config.home, name="pages.key"))
+    app.state.visits = BrowserSessions(service.clock, load_pages_key(service.config.home))
     app.state.page_cache = PageCache()
     app.state.histories = history_store
     app.state.pages = tuple(page for page, _ in PAGES)

@@ -6,11 +6,13 @@ import hmac
 import secrets
 from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 
 import msgspec
 
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, without_key
 from seasoned.errors import Refused, Unauthorised
+from seasoned.redact.key import load_key
 
 VISIT_SECONDS = 12 * 3600.0
 # How long a passphrase counts on the pages; then it is asked for again.
@@ -19,6 +21,11 @@ UNLOCKED_SECONDS = 600.0
 MOST_VISITS = 200
 _DECIDING = ("approver", "admin")
 READ_ONLY = "reading only"
+
+
+def load_pages_key(home: Path) -> bytes:
+    """The key of the link and the cookie with which browsers read. Without its file, every browser needs a new link."""
+    return load_key(home, name="pages.key")
 
 
 class NotLoggedIn(Unauthorised):
