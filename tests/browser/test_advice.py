@@ -45,10 +45,11 @@ def test_from_the_first_visit_to_a_connected_agent_and_an_action_applied_and_und
             walker = Walk(context.new_page(), found.url)
             page = walker.page
             visit = walker.log_in(found.serving.tokens["root"])
-            # The first visit says what this is, and the next step is a button.
-            page.wait_for_selector("#first .main-button")
+            # The first thing worth doing is to connect an agent.
+            page.wait_for_selector("#do [id^=advice-] a")
+            assert "no agent is connected" in page.inner_text("#did")
             look_closely(walker, "first-visit")
-            page.click("#first .main-button")
+            page.click("#do a:has-text('Connect Claude Code')")
             page.wait_for_selector(".difference .came")
             assert "seasoned-hook" in page.inner_text("main")
             look_closely(walker, "connect")
@@ -59,9 +60,9 @@ def test_from_the_first_visit_to_a_connected_agent_and_an_action_applied_and_und
             connected = page.url
             # Now the overview begins with what to do.
             walker.go(f"{visit}/overview")
-            page.wait_for_selector("#do .card")
-            assert page.query_selector("#first") is None
-            page.click(".card:has-text('instead of rtk make test') >> text=Show the change")
+            page.wait_for_selector("#do [id^=advice-] a")
+            assert "no agent is connected" not in page.inner_text("#did")
+            page.click("#do a:has-text('instead of rtk make test')")
             page.wait_for_selector(".difference .came")
             look_closely(walker, "action")
             page.click("text=Apply")

@@ -105,9 +105,9 @@ def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
         page = walker.page
         walker.enter(address)
         assert page.url.endswith("/overview")
-        page.wait_for_selector("#plot-rate svg")
-        page.click("#table-newest tbody tr:nth-child(2) td:first-child a")
-        page.wait_for_selector(".turn")
+        page.wait_for_selector(".trends svg.spark")
+        page.click("#wrong .lines a")
+        page.wait_for_selector(".call.failed")
         page.go_back()
         page.click("nav >> text=Sessions")
         page.fill("main input[type=search]", "c73c43e8")

@@ -35,25 +35,27 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
             visit = walker.log_in(found.serving.tokens["root"])
             assert page.evaluate("document.querySelector('.top').offsetHeight") < 70, "the navigation is one row"
             # What went wrong yesterday?
-            page.click("#wrong a:has-text('yesterday')")
-            page.click("#table-sessions tbody tr td:nth-child(7) a")
-            page.wait_for_selector(".call.failed, #table-calls")
+            assert page.inner_text("#wrong .lines .error").strip()
+            page.click("#wrong .lines a")
+            page.wait_for_selector(".call.failed:target")
             # What should I change?
             walker.go(f"{visit}/overview")
-            page.wait_for_selector("#do .card")
+            page.wait_for_selector("#do .lines a")
+            for width, height in ((1280, 800), (390, 844)):
+                page.set_viewport_size({"width": width, "height": height})
+                assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0, "one screen"
+            page.set_viewport_size({"width": 1280, "height": 900})
             look_closely(walker, "questions")
-            page.click("#do .card a:has-text('Show the step')")
+            page.click("#do [id^=advice-] a")
             page.wait_for_selector("h1")
             # What did a project cost?
-            walker.go(f"{visit}/overview")
+            walker.go(f"{visit}/projects")
             page.click(f"#table-projects a[href$='{PROJECT.replace('/', '%2F')}']")
             assert "$" in page.inner_text(".headline div:has-text('Cost') .value")
             # What will its next session be told?
             page.wait_for_selector("h2:has-text('What the next session sees at its start')")
             # Has it helped?
             assert "seasoned backtest --store --project" in page.inner_text("main")
-            page.goto(f"{visit}/overview")
-            assert "seasoned experiment begin" in page.inner_text("#did")
             # The menu opens without a script, closes by Escape, and holds the other pages.
             page.click(".menu summary")
             walker.check_accessible()

@@ -62,29 +62,24 @@ def advice_of(text: str, words: str) -> str:
     return card[1]
 
 
-def test_the_overview_says_first_what_to_do(filled: Site) -> None:
+def test_the_overview_is_three_figures_what_went_wrong_and_at_most_three_things_to_do(filled: Site) -> None:
     with filled.visitor() as alice:
-        text = look(alice, "overview", 'class="cards"')
-    places = [
-        "Start here",
-        "What to do",
-        "What needs a decision",
-        "How sessions are going",
-        "By project",
-        "What Seasoned did",
-    ]
-    found = [text.index(f"<h2>{place}") for place in places]
-    assert found == sorted(found)
-    assert "Connect Claude Code" in text
-    assert text.count('<li class="card"') <= 5
-    assert "6 sessions, 6 calls lost" in text
-    assert "What sessions see" in text and "Test: <code>make test</code> works here (6 sessions, last " in text
+        text = look(alice, "overview", 'id="advice-')
+        found = [text.index(words) for words in ("Sessions</dt>", "Error rate</dt>", "Cost</dt>", "What went wrong")]
+        assert found == sorted(found) and text.count("the week before") == 3
+        assert "Worth doing" in text and "What sessions saw" in text and "no agent is connected" in text
+        assert 1 <= text.count('<li id="advice-') <= 3 and "6 sessions, 6 calls lost" in text
+        # A failed call with its error, and one click to it.
+        link = re.search(r'href="([^"]+)"><code>rtk make test</code></a><span class="error">([^<]+)<', text)
+        assert link is not None and "unrecognized subcommand" in link[2]
+        address, _, anchor = link[1].partition("#")
+        assert f'id="{anchor}"' in alice.client.get(address).text
 
 
 def test_a_step_is_shown_applied_followed_up_and_undone(filled: Site, shop: Path) -> None:
     before = (shop / "CLAUDE.md").read_bytes()
     with filled.visitor() as alice:
-        name = advice_of(look(alice, "overview", 'class="cards"'), "instead of <code>rtk make test</code>")
+        name = advice_of(look(alice, "overview", 'id="advice-'), "instead of <code>rtk make test</code>")
         page = look(alice, f"advice/{name}")
         assert '<span class="came">+- Run `make test` instead of `rtk make test`.' in page
         assert str(shop / "CLAUDE.md") in page
@@ -95,7 +90,7 @@ def test_a_step_is_shown_applied_followed_up_and_undone(filled: Site, shop: Path
             b"- Run `make test` instead of `rtk make test`."
         )
         assert "Too early to tell" in look(alice, f"advice/{name}")
-        assert f'id="advice-{name}"' not in look(alice, "overview", "Nothing to advise")
+        assert f'id="advice-{name}"' not in look(alice, "overview", "Worth doing")
         assert "Applied" in look(alice, project_link(str(shop)), "Too early to tell")
         press(alice, f"advice/{name}", f"advice/{name}/undo")
         assert (shop / "CLAUDE.md").read_bytes() == before

@@ -119,7 +119,7 @@ def test_who_only_reads_sees_what_waits_and_changes_nothing(tmp_path: Path) -> N
         for change in ("5/accept", "5/reject", "1/undo"):
             answer = onlooker.client.post(f"{onlooker.path}/learned/changes/{change}", data={"check": check})
             assert (answer.status_code, "passphrase" in answer.text) == (403, True)
-        assert "1 change</strong></a> to memory or skills is waiting" in look(onlooker, "overview").text
+        assert "1 change</strong> to memory or skills</a>" in look(onlooker, "overview").text
         assert "port 5433" in (tmp_path / "memory" / "MEMORY.md").read_text("utf-8")
 
 

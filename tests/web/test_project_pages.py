@@ -144,11 +144,11 @@ def test_an_unknown_project_and_a_folder_of_no_session_get_a_sentence(filled: Si
         assert look(alice, f"{page_of(shop)}?folder={quote(str(shop))}").status_code == 200
 
 
-def test_sessions_and_overview_lead_to_the_project(filled: Site, shop: Path) -> None:
+def test_sessions_and_the_list_lead_to_the_project(filled: Site, shop: Path) -> None:
     with filled.visitor() as alice:
         rows = look(alice, f"sessions?project={quote(str(shop))}&as=json").json()["rows"]
         assert f'href="{alice.path}/{page_of(shop)}"' in look(alice, f"sessions/{rows[0]['session']}").text
-        assert f'href="{alice.path}/projects/' in look(alice, "overview").text
+        assert f'href="{alice.path}/projects/' in look(alice, "projects").text
 
 
 def test_a_merged_project_is_found_by_its_old_key_and_knows_both(tmp_path: Path) -> None:

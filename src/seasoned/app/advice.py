@@ -45,7 +45,6 @@ from seasoned.lesson.advice import (
 )
 from seasoned.lesson.ask import decide
 from seasoned.lesson.instruction_file import instructions_say
-from seasoned.lesson.lesson import Lesson
 from seasoned.lesson.rule import decide_rule, rules_of
 from seasoned.lesson.storage import lessons_of, refresh
 from seasoned.lesson.tree import contradiction
@@ -72,10 +71,6 @@ class Gathered(msgspec.Struct, frozen=True):
     agents: dict[str, int]  # the lineages of each agent
     recurring: dict[str, int]  # how many mistakes come back, by project
     use: ShownUse
-    costly: tuple[Lesson, ...] = ()  # the mistakes of several sessions that cost most calls
-
-
-_MOST_COSTLY = 8
 
 
 def gather(store: Store, *, project: str | None = None, tell: Tell | None = None) -> Gathered:
@@ -86,16 +81,13 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
     follow_ups: list[FollowUp] = []
     agents = Counter[str]()
     recurring: dict[str, int] = {}
-    costly: list[Lesson] = []
     applied = applied_advice(store)
     for number, key in enumerate(keys):
         if tell is not None:
             tell(number, len(keys))
         known = lessons_of(store, key)
         agents.update(known.agents)
-        repairs = [one for one in known.repairs() if one.among > 1]
-        recurring[key] = len(repairs)
-        costly += repairs
+        recurring[key] = sum(one.among > 1 for one in known.repairs())
         folder = project_folder(store, key)
         among = len(known.lineages)
         wrong = [] if folder is None else list(contradictions(folder, key, known, among=among, agent=known.agent))
@@ -104,9 +96,8 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
         found += advice_of_rules(rules_of(store, key), key)
         follow_ups += followed(known, key, applied)
     ordered = tuple(sorted(found, key=lambda one: (-one.saves, one.id)))
-    costly = sorted(costly, key=lambda one: -one.cost.calls)[:_MOST_COSTLY]
     use = use_of(store, project=project)
-    return Gathered(ordered, tuple(follow_ups), agents.total(), dict(agents), recurring, use, tuple(costly))
+    return Gathered(ordered, tuple(follow_ups), agents.total(), dict(agents), recurring, use)
 
 
 def main(path: str, project: str | None = None) -> None:

@@ -18,19 +18,29 @@ SELECT * FROM (
 WHERE (sort, id) < (:sort, :id)
 ORDER BY sort DESC, id DESC LIMIT :limit;
 
--- name: days
-SELECT COALESCE(date(COALESCE(started, ended), 'unixepoch'), '') AS day, agent, count(*) AS sessions,
-    sum(messages) AS messages, sum(calls) AS calls, sum(ok) AS ok, sum(failed) AS failed, sum(unclear) AS unclear,
-    sum(declined + cancelled + interrupted + trivial) AS left_out, count(cost_usd) AS priced,
-    sum(CAST(round(COALESCE(cost_usd, 0) * 1000000) AS INTEGER)) AS cost_micro_usd,
-    -- Of the sessions with calls that count: how many, and the squares from which an interval over sessions is made.
+-- name: weeks
+-- Weeks of seven days back from a moment. Of the sessions with calls that count: how many, and the squares from which an
+-- interval over sessions is made.
+SELECT CAST((:until - at) / 604800 AS INTEGER) AS weeks_ago, count(*) AS sessions, sum(ok) AS ok, sum(failed) AS failed,
     sum(ok + failed > 0) AS counted, sum((ok + failed) * (ok + failed)) AS total_squared,
     sum(failed * failed) AS failed_squared, sum(failed * (ok + failed)) AS failed_by_total
-FROM session GROUP BY 1, agent ORDER BY 1, agent;
+FROM session WHERE at > :since AND at <= :until GROUP BY 1;
 
--- name: failed_between
-SELECT count(*) AS sessions, COALESCE(sum(failed), 0) AS failed FROM session
-WHERE at >= :since AND at < :until AND failed > 0;
+-- name: week_costs
+SELECT (:last_hour - hour) / 168 AS weeks_ago, sum(usd) AS usd
+FROM usage_cost WHERE hour > :last_hour - 8 * 168 AND hour <= :last_hour GROUP BY 1;
+
+-- name: failed_since
+SELECT count(*) AS sessions, COALESCE(sum(failed), 0) AS failed FROM session WHERE at >= :since AND failed > 0;
+
+-- name: failed_calls
+-- The newest, of the newest sessions.
+SELECT newest.agent, newest.native_id, newest.project, call.position, call.message, call.tool, call.arguments,
+    call.result, call.reason, COALESCE(call.time, newest.at) AS time
+FROM (SELECT * FROM session WHERE failed > 0 ORDER BY at DESC, id DESC LIMIT 20) AS newest
+CROSS JOIN call ON call.session_id = newest.id
+WHERE call.counts_as = 'failed' AND call.copy_of IS NULL
+ORDER BY time DESC, call.id DESC LIMIT :limit;
 
 -- name: agents
 SELECT DISTINCT agent FROM session ORDER BY agent;

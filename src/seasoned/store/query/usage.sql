@@ -72,9 +72,6 @@ FROM usage_part AS part CROSS JOIN session ON session.id = part.session_id
 WHERE part.hour BETWEEN ? AND ? AND part.model = ? AND session.agent = ?
 ON CONFLICT DO NOTHING;
 
--- name: known
-SELECT count(known_usd) AS sessions, sum(known_usd) AS usd FROM session;
-
 -- name: without_price
 SELECT DISTINCT session.agent, part.model, part.hour / 24 AS day, part.is_long
 FROM usage_part AS part CROSS JOIN session ON session.id = part.session_id

@@ -1,7 +1,8 @@
-"""The overview: what to do, what needs a decision, how sessions go, and what Seasoned did."""
+"""The overview on one screen: this week against last, what went wrong, what to do, what sessions saw."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,196 +11,174 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.app.lessons import repair_entry
+from seasoned.command.call_text import brief_of
+from seasoned.command.tool import tool_of
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
-from seasoned.lesson.advice import MOST
-from seasoned.report.page import charts
-from seasoned.report.page.plots import Plot
-from seasoned.report.page.rows import figure_cells, figure_row, number, rate_between
-from seasoned.report.trials import DaySums, Figure, over_time
+from seasoned.lazy_regex import LazyRegex
+from seasoned.project import name_of
+from seasoned.report.page.rows import number, rate_between
+from seasoned.report.trials import rate_of_sums
 from seasoned.store import DatabaseRow, Store
-from seasoned.store.project import ProjectRow, list_projects
 from seasoned.text import dollars, plural
-from seasoned.web.display import (
-    day_and_time,
-    percent,
-    project_link,
-    session_link,
-    sessions_link,
-)
+from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, choice_of, figure
+from seasoned.web.table import answer, choice_of
 from seasoned.web.view.advice import FoundAdvice, advice_for
-from seasoned.web.view.projects import mistake_table, project_table
-from seasoned.web.view.sessions import day_start, newest_sessions
 
 PAGE = Page("Overview", "overview")
 router = page_router()
-_PROJECTS = 6
+_WEEKS = 8
+_WEEK_SECONDS = 7 * 86_400.0
+_FAILURES = 6
+_ADVICE = 3
+# Of an error of several lines, the one that says what is wrong.
+_TELLING = LazyRegex(r"error|fail|not found|cannot|no such|denied|unknown|invalid|missing", re.IGNORECASE)
+_EXIT_CODE = LazyRegex(r"\s*(?:exit code|process exited).{0,40}\Z", re.IGNORECASE)
+# What a harness puts around an error.
+_MARKUP = LazyRegex(r"</?\w{1,30}>")
+_SPARK_WIDTH, _SPARK_HEIGHT = 120, 28
+
+
+class WeekTrend(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure of the last seven days, the one of the seven days before, and the line over eight weeks."""
+
+    name: str
+    value: str
+    note: str
+    href: str
+    # The line: points of an SVG of 120 by 28, empty where nothing is known.
+    points: str
+    said: str
 
 
 @router.get("/overview")
 async def show(request: Request, here: Here) -> Response:
     """Show the overview."""
-    chosen = await histories_of(request).read(lambda store: choice_of(store, request))
+    histories, service = histories_of(request), service_of(request)
+    chosen = await histories.read(lambda store: choice_of(store, request))
     if chosen.key is not None:
         # The page of a project is its overview.
         return redirect(f"{here.visit.path}/{project_link(chosen.key)}")
-    service = service_of(request)
-    histories = histories_of(request)
-    days = await histories.read(lambda store: store.rows("page.days"))
     found = await advice_for(request)
 
     def ask(store: Store) -> dict[str, Any]:
-        counts = _changes(store)
+        now = histories.now(store)
         return {
-            "figures": _figures(days, store.row("usage.known")),
-            "did": [*_did(store, counts.get("kept", 0)), *_used(found)],
-            "tables": (
-                _projects(list_projects(store)[:_PROJECTS], found),
-                _mistakes(store, found),
-                newest_sessions(store),
-            ),
-            "learned": counts.get("staged", 0),
-            "wrong": _went_wrong(store, histories.now(store)),
+            "is_empty": not store.rows("session.native_ids", {"limit": 1}),
+            "trends": _trends(store, now),
+            "wrong": _went_wrong(store, now),
+            "failures": [_failure(row) for row in store.rows("page.failed_calls", {"limit": _FAILURES})],
+            "told": _told(store, found),
+            "learned": sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "staged"),
         }
 
     return answer(
         request,
         here,
         "overview.html",
-        plots=(_plot(over_time(days)),),
-        is_empty=not days,
         found=found,
-        most=MOST,
+        most=_ADVICE,
         is_connected=any(is_connected(agent, home=service.config.home) for agent in AGENTS),
         is_sample=histories.is_sample,
-        project=chosen,
-        project_link=project_link,
-        session_link=session_link,
         waiting=await service.pending_count(),
         **await histories.read(ask),
     )
 
 
-def _changes(store: Store) -> dict[str, int]:
-    """How many changes to memory and skills are in each state."""
-    counts: dict[str, int] = {}
-    for row in store.rows("learned.counts"):
-        counts[row["state"]] = counts.get(row["state"], 0) + row["changes"]
-    return counts
-
-
-# What went wrong when: the first and the last day, counted back from today.
-_PERIODS = {"today": (0, 0), "yesterday": (1, 1), "in the last 7 days": (6, 0)}
-
-
-def _went_wrong(store: Store, now: float) -> list[dict[str, str]]:
-    """The failed calls of the last days, each with a link to their sessions; none for a day without them."""
-    today = datetime.fromtimestamp(now, UTC).date()
-    found = []
-    for period, (first, last) in _PERIODS.items():
-        days = [str(today - timedelta(days=back)) for back in (first, last)]
-        between = {"since": day_start(days[0]), "until": day_start(days[1]) + 86_400}
-        row = store.row("page.failed_between", between)
-        if row is not None and row["sessions"]:
-            link = sessions_link(since=days[0], until=days[1], outcome="failures", sort="-failed")
-            said = f"{plural(row['failed'], 'failed call')} in {plural(row['sessions'], 'session')} {period}"
-            found.append({"said": said, "href": link})
-    return found
-
-
-def _figures(days: Sequence[DatabaseRow], known: DatabaseRow | None) -> list[dict[str, Any]]:
-    total = {name: sum(row[name] for row in days) for name in ("sessions", "messages", "calls", "failed", "unclear")}
-    rate = DaySums(days).rate()
-    priced, cost = (known["sessions"], known["usd"]) if known is not None else (0, None)
-    shown = "–" if rate.value is None else f"{100 * rate.value:.1f} %"
-    between = rate.reason or "" if rate.interval is None else f"between {rate_between(rate)}"
-    known_of = f"known of {number(priced)} sessions" if priced else "of no session known"
-    failures = sessions_link(outcome="failures", sort="-failed")
+def _trends(store: Store, now: float) -> list[WeekTrend]:
+    """The last seven days against the seven before, the oldest week first."""
+    given = {"since": now - _WEEKS * _WEEK_SECONDS, "until": now + 1}
+    weeks = {row["weeks_ago"]: row for row in store.rows("page.weeks", given)}
+    costs = {row["weeks_ago"]: row["usd"] for row in store.rows("page.week_costs", {"last_hour": int(now // 3600)})}
+    order = range(_WEEKS - 1, -1, -1)
+    sessions = [weeks[at]["sessions"] if at in weeks else 0 for at in order]
+    rates = [rate_of_sums(weeks[at]) if at in weeks else None for at in order]
+    values = [None if rate is None else rate.value for rate in rates]
+    spent = [costs.get(at) for at in order]
+    this = rates[-1]
+    between = f"{rate_between(this)}, " if this is not None and this.interval is not None else ""
+    day = str(datetime.fromtimestamp(now - _WEEK_SECONDS, UTC).date())
+    shares = ["–" if value is None else f"{100 * value:.1f} %" for value in values]
     return [
-        figure("Sessions", number(total["sessions"]), f"{number(total['messages'])} messages", "sessions"),
-        figure("Calls", number(total["calls"]), f"{number(total['unclear'])} unclear", "insight"),
-        figure("Failed calls", number(total["failed"]), href=failures),
-        figure("Error rate", shown, between, "insight"),
-        figure("Cost", dollars(cost), known_of, "usage"),
+        _trend("Sessions", [number(one) for one in sessions], sessions, sessions_link(since=day)),
+        _trend("Error rate", shares, values, sessions_link(since=day, outcome="failures", sort="-failed"), between),
+        _trend("Cost", [dollars(one) for one in spent], spent, "usage?days=7&by=project"),
     ]
 
 
-# What each place is called that a session sees something at.
-_PLACES = {
-    "start": "Shown at the start",
-    "prompt": "Shown at the first prompt",
-    "before": "Hinted before a call",
-    "after": "Hinted after a failure",
-    "memory": "Shown from memory",
-}
-
-
-def _did(store: Store, kept: int) -> list[dict[str, Any]]:
-    """What sessions were shown, and what was kept of them."""
-    told = {row["place"]: row for row in store.rows("receipt.places")}
-    found = [
-        figure(
-            name,
-            number(told[place]["conversations"]),
-            f"{plural(told[place]['conversations'], 'session')}, last {day_and_time(told[place]['last'])}",
-            "sessions",
-        )
-        for place, name in _PLACES.items()
-        if place in told
-    ]
-    if kept:
-        found.append(figure("Kept", number(kept), "notes and skills", "learned"))
-    return found
-
-
-def _used(found: FoundAdvice) -> list[dict[str, Any]]:
-    """Of what the newest sessions were shown, what they used."""
-    use = None if found.gathered is None else found.gathered.use
-    if use is None or not use.shown:
-        return []
-    note = f"{use.used} of {plural(use.shown, 'line')} in the newest {plural(use.conversations, 'session')}"
-    return [figure("Used", percent(use.used, use.shown), note)]
-
-
-def _projects(projects: Sequence[ProjectRow], found: FoundAdvice) -> Table:
-    """The projects, with their repeated mistakes as far as they have been counted."""
-    table = project_table(projects)
-    known = {} if found.gathered is None else found.gathered.recurring
-    cells = [
-        TableCell(known.get(one.key), href=f"{project_link(one.key)}#table-mistakes" if one.key in known else None)
-        for one in projects
-    ]
-    # Beside the error rate, and without the key, which the page of the project shows.
-    rows = [(row[0], *row[2:6], cell, *row[6:]) for row, cell in zip(table.rows, cells, strict=True)]
-    column = Column("mistakes", "Repeated mistakes", is_number=True)
-    columns = (table.columns[0], *table.columns[2:6], column, *table.columns[6:])
-    return msgspec.structs.replace(table, title="By project", rows=rows, columns=columns)
-
-
-def _plot(figures: tuple[Figure, ...]) -> Plot:
-    has_any = any(figure.rate.value is not None for figure in figures)
-    return Plot(
-        "rate",
-        "Error rate over time",
-        "The error rate of the sessions that began in each span, with its 95 % interval over sessions.",
-        "What changed: model, agent, tasks and tools all change with time.",
-        charts.band([figure_row(figure) for figure in figures if figure.calls], title="session began", is_time=True)
-        if has_any
-        else None,
-        ("from", "error rate", "interval", "level", "failed", "calls", "sessions"),
-        tuple((figure.label, *figure_cells(figure)) for figure in figures),
-        key=(("line", "error rate"), ("rule", "its interval")),
-        reason=None if has_any else "No session with a call that counts has a date.",
+def _trend(name: str, shown: list[str], values: Sequence[float | None], href: str, more: str = "") -> WeekTrend:
+    return WeekTrend(
+        name=name,
+        value=shown[-1],
+        note=f"{more}{shown[-2]} the week before",
+        href=href,
+        points=_points(values),
+        said=f"{name} of the last {len(shown)} weeks: {', '.join(shown)}",
     )
 
 
-def _mistakes(store: Store, found: FoundAdvice) -> Table:
-    """The errors of all projects that cost most calls."""
-    costly = () if found.gathered is None else found.gathered.costly
-    return mistake_table(store, [repair_entry(one) for one in costly])
+def _points(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return ""
+    top, step = max(known) or 1.0, _SPARK_WIDTH / (len(values) - 1)
+    points = [(step * at, value) for at, value in enumerate(values) if value is not None]
+    # Two pixels at the edges, so that the line is not cut.
+    return " ".join([f"{x:.0f},{_SPARK_HEIGHT - 2 - (_SPARK_HEIGHT - 4) * value / top:.1f}" for x, value in points])
+
+
+def _went_wrong(store: Store, now: float) -> dict[str, str] | None:
+    """How much failed since yesterday, with a link to its sessions; None if nothing did."""
+    first = datetime.fromtimestamp(now, UTC).date() - timedelta(days=1)
+    since = datetime.combine(first, datetime.min.time(), UTC).timestamp()
+    row = store.row("page.failed_since", {"since": since})
+    if row is None or not row["sessions"]:
+        return None
+    link = sessions_link(since=str(first), outcome="failures", sort="-failed")
+    return {"said": f"{plural(row['failed'], 'call')} in {plural(row['sessions'], 'session')}", "href": link}
+
+
+def _failure(row: DatabaseRow) -> dict[str, str]:
+    """One failed call: what was done, what it said, and the way to it."""
+    lines = [
+        line for line in (row["result"] or "").splitlines() if line.strip() and not _EXIT_CODE.compiled.match(line)
+    ]
+    telling = next((line for line in lines if _TELLING.compiled.search(line)), lines[-1] if lines else row["reason"])
+    ref = f"{row['agent']}:{row['native_id']}"
+    brief = brief_of(row["arguments"])
+    return {
+        "call": brief if tool_of(row["tool"]).form == "shell" and brief else f"{row['tool']} {brief}",
+        "error": _MARKUP.compiled.sub("", telling).strip(),
+        "where": name_of(row["project"]) if row["project"] else row["agent"],
+        "at": day_and_time(row["time"]),
+        "href": f"{session_link(ref)}?at={row['message']}#call-{row['position']}",
+    }
+
+
+# Where a session sees something, in the order of a session.
+_PLACES = {
+    "start": "at the start of",
+    "prompt": "at the first prompt of",
+    "before": "before a call in",
+    "after": "after a failure in",
+    "memory": "from memory in",
+}
+
+
+def _told(store: Store, found: FoundAdvice) -> list[str]:
+    """What sessions were shown, and how much of it they used."""
+    rows = {row["place"]: row for row in store.rows("receipt.places")}
+    said = [f"{name} {plural(rows[at]['conversations'], 'session')}" for at, name in _PLACES.items() if at in rows]
+    use = None if found.gathered is None else found.gathered.use
+    if not said:
+        return []
+    last = max(row["last"] for row in rows.values())
+    sentences = [f"Shown {', '.join(said)}; last {day_and_time(last)}."]
+    if use is not None and use.shown:
+        used = f"{use.used} of {plural(use.shown, 'line')} ({percent(use.used, use.shown)})"
+        sentences.append(f"Used: {used} in the newest {plural(use.conversations, 'session')}.")
+    return sentences
