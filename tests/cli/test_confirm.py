@@ -304,7 +304,7 @@ def test_a_single_operator_sets_up_the_mode_first_and_then_decides_alone(home: P
 def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None:
     asked = answer("confirm", "submit", "send_email", "Send it", "--details", '{"command": "rm -rf /srv/logs"}')
     shown = " ".join(seasoned("confirm", "show", asked["id"]).stdout.split())
-    assert "Warning: its details need delete_data" in shown
+    assert "Warning: its details would delete data (delete_data)" in shown
 
 
 def test_approved_and_never_redeemed_is_visible(service: Serving) -> None:
@@ -375,9 +375,13 @@ def test_serve_alone_says_where_it_listens_and_what_single_operator_gives_up(hom
     address = process.stdout.readline().removeprefix("Listening on ").strip()
     assert typed("confirm", "token", "make", "claude", "--out", str(home / "claude.token"))[0] == 0
     where = ("--url", address, "--token-file", home / "claude.token")
-    assert answer("confirm", "submit", *ASKED, *where)["status"] == "pending"
+    asked = answer("confirm", "submit", *ASKED, *where)
+    assert asked["status"] == "pending"
     process.terminate()
-    _, said = process.communicate(timeout=20)
+    shown, said = process.communicate(timeout=20)
+    # No channel is configured, so the terminal is where a person can see that someone waits.
+    assert "May claude delete data? It says:" in shown
+    assert f"seasoned confirm approve {asked['id']}" in shown
     assert address.startswith("http://127.0.0.1:")
     assert "Single-operator mode" in said
     assert process.returncode == 0

@@ -15,7 +15,7 @@ from seasoned.config import Config
 from seasoned.confirm.notify.http import NotSent, open_client
 from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.notify.telegram import Poller, Telegram, receive_update
-from tests.confirm.keys import make
+from tests.confirm.keys import make_person, unlocked_phones
 from tests.confirm.other_side import Mood, TelegramServer, closed_url
 from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
 
@@ -132,13 +132,14 @@ def test_the_requester_cannot_be_the_one_who_presses(telegram: TelegramServer, t
         assert scene.look(request).status == "pending"
 
 
-def test_only_an_approvers_credential_stands_for_a_person(telegram: TelegramServer, tmp_path: Path) -> None:
-    """An admin can do more than decide: a press on a phone must not reach that far."""
+def test_whoever_decides_may_decide_where_the_policy_lists_them(telegram: TelegramServer, tmp_path: Path) -> None:
+    """An admin decides like an approver; an agent's credential decides nowhere."""
     with Notified(Config(home=tmp_path / "own"), {"phone": _way(telegram.url, people={MIRA: "root"})}) as scene:
-        make(scene.book.database, "root", "admin", now=NOW)
+        make_person(scene.book.database, "root", "admin", now=NOW)
+        scene.book.phones = unlocked_phones(scene.book.database, "root", now=NOW)
         request = scene.submit()
-        assert _press(telegram, scene, f"a:{request.id}", MIRA)["text"].startswith("Not allowed")
-        assert scene.look(request).status == "pending"
+        assert _press(telegram, scene, f"a:{request.id}", MIRA)["text"] == "Approved: delete_data."
+        assert scene.look(request).resolved_by == "root"
 
 
 def test_duplicate_updates_are_idempotent(telegram: TelegramServer, tmp_path: Path) -> None:

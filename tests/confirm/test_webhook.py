@@ -15,6 +15,7 @@ from seasoned.config import Config
 from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.notify.webhook import sign
 from seasoned.errors import UsageError
+from tests.confirm.keys import unlock
 from tests.confirm.other_side import Mood, Receiver
 from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, Notified
 from tests.each_case import check_each
@@ -218,3 +219,18 @@ def test_a_weak_secret_is_refused_with_what_to_do() -> None:
             sign(secret, message_id="m", now=NOW, body=b"")
 
     check_each(["short", "whsec_%%%", "whsec_c2hvcnQ="], check)
+
+
+def test_what_was_refused_before_the_phone_was_unlocked_never_counts_later(
+    scene: Notified, client: httpx2.Client
+) -> None:
+    """A webhook that was overheard could be sent again within its five minutes."""
+    request = scene.submit()
+    scene.phones._known.clear()
+    assert _send(client, _ruling(request.id)).json()["sentence"].startswith("Locked")
+    scene.clock.now += 10
+    mira = unlock(scene.book.database, "mira", now=scene.clock.now)
+    scene.phones.add(scene.book.database, mira, now=scene.clock.now)
+    assert _send(client, _ruling(request.id)).json()["sentence"].startswith("Locked")
+    assert scene.look(request).status == "pending"
+    assert _send(client, _ruling(request.id), now=scene.clock.now, number="m2").json()["outcome"] == "decided"

@@ -61,7 +61,7 @@ def test_the_page_warns_of_a_command_that_needs_another_action(shared: Site) -> 
     with shared.visitor() as alice:
         assert "Warning:" not in alice.get(f"/{plain['id']}").text
         text = alice.get(f"/{hidden['id']}").text
-        assert "Warning: its details need delete_data" in text
+        assert "Warning: its details would delete data (delete_data)" in text
         assert not set(text) & set("\u202e\u200b")
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from seasoned.confirm.people.credential import Credential
 from seasoned.store import open_database
+from seasoned.web.browser_session import MOST_VISITS, BrowserSessions, NotLoggedIn
 from tests.confirm.keys import revoke
 from tests.web.pages import Site, Visitor, site
 
@@ -143,3 +145,14 @@ def test_a_name_that_somebody_let_lead_here_shows_no_page(shared: Site) -> None:
                 assert (answer.status_code, "is not known as" in answer.text) == (403, True), (name, path)
         for name in ("127.0.0.1", "localhost", "[::1]", "LOCALHOST"):
             assert alice.client.get("/login", headers={"host": f"{name}:{port}"}).status_code == 200, name
+
+
+def test_a_link_to_read_ends_no_session_of_a_person_who_decides() -> None:
+    sessions = BrowserSessions(lambda: 1.0)
+    ada = Credential(id="1", name="ada", role="admin", person="ada", created_at=0.0)
+    deciding, cookie = sessions.begin(ada)
+    readers = [sessions.begin(None) for _ in range(2 * MOST_VISITS)]
+    assert sessions.find(deciding.number, cookie) == deciding
+    assert sessions.find(readers[-1][0].number, readers[-1][1]) == readers[-1][0]
+    with pytest.raises(NotLoggedIn):
+        sessions.find(readers[0][0].number, readers[0][1])

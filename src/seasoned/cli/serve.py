@@ -19,12 +19,14 @@ from seasoned.app.confirm import (
 )
 from seasoned.background import start
 from seasoned.cli.options import file_type
-from seasoned.cli.output import say
+from seasoned.cli.output import printable, say
+from seasoned.command.action import action_words
 from seasoned.config import load
 from seasoned.doctor import is_answering, own_address
 from seasoned.errors import CannotDo, UsageError
 
 if TYPE_CHECKING:
+    from seasoned.confirm.request.request import Request
     from seasoned.confirm.service.listen import ColocatedApp
     from seasoned.gateway.service import GatewayMount
 
@@ -170,6 +172,15 @@ def run_service(
         if not is_for_browsers:
             say("Browsers refuse port 6000, so there are no pages here, only the service.", err=True)
 
+    redactor = service.secrecy.redactor()
+
+    def announce(request: Request) -> None:
+        click.echo(f"May {request.requester} {action_words(request.action)}? It says:")
+        # Indented, so that no description can pass for a line of ours; redacted, because a log may keep it.
+        click.echo("  " + printable(redactor.text(request.description)).replace("\n", "\n  "))
+        click.echo(f"Look and decide: seasoned confirm approve {request.id}, or deny")
+
+    service.announce = announce
     serve_app(app, service, listen, ready=ready, colocated=mounted)
 
 

@@ -8,20 +8,20 @@ from functools import lru_cache
 
 from seasoned.errors import UsageError
 
-HIGH_RISK = frozenset(
-    {
-        "deploy_production",
-        "delete_data",
-        "transfer_funds",
-        "modify_permissions",
-        "shutdown_service",
-        "wipe_database",
-        "exec_remote",
-        "publish_package",
-        "rotate_keys",
-        "migrate_database",
-    }
-)
+# The ten, each as it continues "may it …?".
+_WORDS = {
+    "deploy_production": "deploy to production",
+    "delete_data": "delete data",
+    "transfer_funds": "transfer funds",
+    "modify_permissions": "change permissions",
+    "shutdown_service": "shut down a service",
+    "wipe_database": "wipe a database",
+    "exec_remote": "run something on another machine",
+    "publish_package": "publish a package",
+    "rotate_keys": "rotate keys",
+    "migrate_database": "migrate a database",
+}
+HIGH_RISK = frozenset(_WORDS)
 MOST_CHARACTERS = 64
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -40,6 +40,11 @@ def _shape(name: str) -> str:
 
 
 _BY_SHAPE = {_shape(name): name for name in HIGH_RISK}
+
+
+def action_words(action: str) -> str:
+    """An action as people read it: `exec_remote` is "run something on another machine"."""
+    return _WORDS.get(action, action.replace("_", " "))
 
 
 @lru_cache(maxsize=1024)

@@ -17,6 +17,7 @@ from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.serve import listen_options, run_service
+from seasoned.command.action import action_words
 from seasoned.confirm.client import RequestView, check_approved
 from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.errors import CannotDo, NotFound, UsageError
@@ -457,9 +458,12 @@ def print_request(found: dict[str, Any]) -> None:
 
     out = console()
     status = str(found.get("status", ""))
-    head = Text(printable(f"{found.get('action')}  "), style="bold")
+    action = str(found.get("action"))
+    head = Text(printable(f"{action}  "), style="bold")
     head.append(status, style=_COLOURS.get(status, ""))
     out.print(head)
+    if status == "pending":
+        out.print(Text(printable(f"May {found.get('requester')} {action_words(action)}? It says:")))
     # Indented, so that no description can pass for a line of ours, and complete, however long it is.
     out.print(Text("  " + printable(str(found.get("description", ""))).replace("\n", "\n  ")))
     shown = msgspec.json.format(msgspec.json.encode(found.get("details", {})), indent=2).decode()

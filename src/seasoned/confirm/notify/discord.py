@@ -124,7 +124,9 @@ def is_from_discord(
     return [channel for channel in channels if _is_signed(channel.incoming_secret, signed, timestamp.encode() + body)]
 
 
-def receive_interaction(book: Book, channels: Sequence[ConfiguredChannel], body: bytes) -> dict[str, Any]:
+def receive_interaction(
+    book: Book, channels: Sequence[ConfiguredChannel], body: bytes, *, sent_at: float
+) -> dict[str, Any]:
     """Handle one interaction that is known to come from Discord; returns the reply, or UsageError for other kinds."""
     try:
         interaction = msgspec.json.decode(body, type=Interaction)
@@ -147,6 +149,7 @@ def receive_interaction(book: Book, channels: Sequence[ConfiguredChannel], body:
             request_id=request_id,
             approve=verb == _APPROVE,
             via="discord",
+            sent_at=sent_at,
         ),
     )
     return _private_reply(reply.sentence)

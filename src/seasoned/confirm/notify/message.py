@@ -14,11 +14,13 @@ from typing import Any, Literal, Protocol, TypeVar, cast
 
 import msgspec
 
+from seasoned.command.action import action_words
 from seasoned.config import Config, secret
 from seasoned.confirm.people.credential import Credential, find
 from seasoned.confirm.policy import Channel, ChannelKind, Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
+from seasoned.confirm.request.row import kept_details
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, StoreError, UsageError
 from seasoned.redact.redactor import Redactor
 
@@ -99,7 +101,6 @@ _MOST_FINDING = 300
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _TITLES = {
-    "pending": "Confirmation needed",
     "approved": "Approved",
     "denied": "Denied",
     "expired": "Expired",
@@ -126,7 +127,7 @@ class MessageText(msgspec.Struct, frozen=True):
 def compose(request: Request, redactor: Redactor) -> MessageText:
     """The text of a request for a chat. Secrets become tags: the chat's server must not see them."""
     described = redactor.text(request.description)
-    details = redactor.value(request.details)
+    details = redactor.value(kept_details(request.details))
     description, is_short = shorten(visible(described), MOST_DESCRIPTION)
     shown, is_cut = shorten(visible(json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)), MOST_DETAILS)
     parts = [LabelledText("Action", request.action), LabelledText("Description", description)]
@@ -142,7 +143,9 @@ def compose(request: Request, redactor: Redactor) -> MessageText:
             notes.append("Shortened: read all of it before you approve.")
         if described != request.description or details != request.details:
             notes.append("Secrets are shown as tags; the digest covers the original.")
-    return MessageText(_TITLES[request.status], tuple(parts), tuple(notes))
+    # The requester is the name of a credential, which holds plain characters only.
+    question = f"May {request.requester} {action_words(request.action)}?"
+    return MessageText(_TITLES.get(request.status, question), tuple(parts), tuple(notes))
 
 
 def visible(text: str) -> str:
@@ -254,7 +257,7 @@ class DecisionReply(msgspec.Struct, frozen=True):
 
 
 def credential_of(book: Book, channel: str, person: str) -> Credential | None:
-    """The approver credential that the policy names for a person on a channel; None for others."""
+    """The credential of one who decides that the policy names for a person on a channel; None for others."""
     listed = book.policy.channel.get(channel)
     name = listed.people.get(person) if listed is not None else None
     if name is None:
@@ -263,9 +266,7 @@ def credential_of(book: Book, channel: str, person: str) -> Credential | None:
         found = find(book.database, name)
     except NotFound:
         return None
-    # `find` also takes ids, but the policy names credentials; a chat never has an admin's rights.
-    is_fit = found.name == name and found.role == "approver" and found.revoked_at is None
-    return found if is_fit else None
+    return found if found.role != "agent" and found.revoked_at is None else None
 
 
 class IncomingDecision(msgspec.Struct, frozen=True, kw_only=True):
@@ -277,6 +278,8 @@ class IncomingDecision(msgspec.Struct, frozen=True, kw_only=True):
     approve: bool
     via: str
     reason: str = ""
+    # When it was sent, if the channel proves that.
+    sent_at: float | None = None
 
 
 def decide_for(book: Book, given: IncomingDecision) -> DecisionReply:
@@ -290,7 +293,7 @@ def decide_for(book: Book, given: IncomingDecision) -> DecisionReply:
             "channel %r: person %r tried to decide %r and may not", given.channel, given.person, given.request_id
         )
         return DecisionReply("refused", NOT_ALLOWED)
-    signing = book.phones.find(who.name, now=book.clock())
+    signing = book.phones.find(who.name, now=book.clock(), sent_at=given.sent_at)
     if signing is None:
         return DecisionReply("refused", LOCKED)
     try:

@@ -40,7 +40,7 @@ from seasoned.confirm.notify.telegram import Poller, Telegram
 from seasoned.confirm.notify.webhook import Webhook, receive_webhook
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
-from seasoned.confirm.request.row import request_from_row
+from seasoned.confirm.request.row import kept_details, request_from_row
 from seasoned.errors import NotFound, SeasonedError, Unauthorised
 from seasoned.store import Database
 from seasoned.store.interface import DatabaseRow
@@ -174,7 +174,7 @@ class Outbox:
         redactor = self._book.redactor
         data: dict[str, Any] = msgspec.to_builtins(request)
         data |= {name: redactor.text(data[name]) for name in _REDACTED}
-        data["details"] = redactor.value(request.details)
+        data["details"] = redactor.value(kept_details(request.details))
         # A receiver must not take a tag for an argument.
         data["is_exact"] = (data["description"], data["details"]) == (request.description, request.details)
         data["expires"] = moment(request.expires_at)
@@ -299,7 +299,7 @@ def incoming_router(
         known = is_from_discord(of("discord"), signature=signature, timestamp=timestamp, body=body, now=clock())
         if not known:
             raise Unauthorised("Not from Discord: the signature is missing, wrong or old.")
-        return JSONResponse(await ask(lambda book: receive_interaction(book, known, body)))
+        return JSONResponse(await ask(lambda book: receive_interaction(book, known, body, sent_at=float(timestamp))))
 
     @routes.post("/confirm/hook")
     async def receive_from_webhook(request: HttpRequest) -> JSONResponse:

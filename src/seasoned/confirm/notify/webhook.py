@@ -115,6 +115,7 @@ def receive_webhook(
             request_id=ruling.request,
             approve=ruling.approve,
             via="webhook",
+            sent_at=float(headers["webhook-timestamp"]),
             reason=ruling.reason,
         ),
     )

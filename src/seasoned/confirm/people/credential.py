@@ -408,7 +408,8 @@ class UnlockedPhones:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[UnlockedCredential, float]] = {}
+        # By name: the person, and from when until when.
+        self._known: dict[str, tuple[UnlockedCredential, float, float]] = {}
 
     def add(
         self, database: Database, who: UnlockedCredential, *, now: float, seconds: float = DEFAULT_SECONDS
@@ -422,15 +423,20 @@ class UnlockedPhones:
             current(database, who)
             check_key(RecordedState(database).update(), who)
             chain.append("phone_unlocked", {"expires_at": until}, at=now, actor=who.name, signer=who.key)
-        self._known[who.name] = (who, until)
+        self._known[who.name] = (who, now, until)
         return until
 
-    def find(self, name: str, *, now: float) -> UnlockedCredential | None:
-        """The person with their key; None if their phone may not decide."""
-        who, until = self._known.get(name, (None, 0.0))
-        return who if now < until else None
+    def find(self, name: str, *, now: float, sent_at: float | None = None) -> UnlockedCredential | None:
+        """The person with their key; None if their phone may not decide.
+
+        What was sent before the phone was unlocked never counts: a message that was refused could be sent again.
+        """
+        who, since, until = self._known.get(name, (None, 0.0, 0.0))
+        # Senders give whole seconds.
+        is_in_time = now < until and (sent_at is None or sent_at >= int(since))
+        return who if is_in_time else None
 
     def until(self, name: str, *, now: float) -> float | None:
         """Until when the phone of a person may decide; None if it may not."""
-        until = self._known.get(name, (None, 0.0))[1]
+        until = self._known[name][2] if name in self._known else 0.0
         return until if now < until else None

@@ -41,7 +41,7 @@ from seasoned.confirm.request.request import (
     new_id,
     request_bytes,
 )
-from seasoned.confirm.request.row import Seal, need_in, request_from_row, unsealed, votes_of
+from seasoned.confirm.request.row import Seal, kept_details, need_in, request_from_row, unsealed, votes_of
 from seasoned.errors import Conflict, Denied, NotFound, Refused, TooMany, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
@@ -58,7 +58,7 @@ MOST_LISTED = 500
 BATCH = 100
 
 
-class _PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):
+class PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A submission that was checked, redacted and hashed; only the store can still refuse it."""
 
     # The canonical bytes that the digest is made of.
@@ -71,7 +71,7 @@ class _PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):
     idempotency_hash: str | None
 
 
-def _prepare(asked: NewRequest, who: Credential, redactor: Redactor) -> _PreparedRequest:
+def _prepare(asked: NewRequest, who: Credential, redactor: Redactor) -> PreparedRequest:
     """Do everything that needs no store before a lock is taken; UsageError names the field that is wrong."""
     check_text(asked.description, "description", most=MOST_DESCRIPTION, least=1)
     check_text(asked.label, "requester", most=MOST_LABEL)
@@ -81,7 +81,7 @@ def _prepare(asked: NewRequest, who: Credential, redactor: Redactor) -> _Prepare
         check_text(key, "idempotency key", most=MOST_IDEMPOTENCY_KEY, least=1)
     action = check_action(check_text(asked.action, "action", least=1))
     written = request_bytes(asked, who.name)
-    return _PreparedRequest(
+    return PreparedRequest(
         written=written,
         need=need_in(asked.details),
         facts={
@@ -91,7 +91,7 @@ def _prepare(asked: NewRequest, who: Credential, redactor: Redactor) -> _Prepare
             "label": redactor.text(asked.label),
             "session_key": redactor.text(asked.session_key),
         },
-        details=msgspec.json.encode(redactor.value(asked.details)).decode(),
+        details=msgspec.json.encode(redactor.value(kept_details(asked.details))).decode(),
         idempotency_hash=None if key is None else sha256(key.encode()).hexdigest(),
     )
 
@@ -156,13 +156,17 @@ class Book:
         """The permissions that the audit proves so far. Call it before a transaction adds rows about permissions."""
         return self._recorded.update()
 
-    def submit(self, who: Credential, asked: NewRequest) -> Submitted:
+    def prepare(self, who: Credential, asked: NewRequest) -> PreparedRequest:
+        """Check, judge, redact and hash a submission: what takes time and changes nothing."""
+        return _prepare(asked, who, self.redactor)
+
+    def submit(self, who: Credential, asked: NewRequest, *, prepared: PreparedRequest | None = None) -> Submitted:
         """Submit a request. An allow-listed one is auto_approved (never one of the ten); else TooMany beyond the limit.
 
         UsageError names the field that is wrong. The same idempotency key gives the same request (is_new False);
         with another content: Conflict.
         """
-        ready = _prepare(asked, who, self.redactor)
+        ready = prepared or self.prepare(who, asked)
         action, need = ready.facts["action"], ready.need
         with writing(self.database) as chain:
             # After the lock was obtained, so that the times in the audit follow its order.
@@ -367,7 +371,7 @@ class Book:
             raise Refused(f"the credential {who.name!r} does not belong to this store")
         return found
 
-    def _submitted_before(self, who: Credential, ready: _PreparedRequest) -> Request | None:
+    def _submitted_before(self, who: Credential, ready: PreparedRequest) -> Request | None:
         if ready.idempotency_hash is None:
             return None
         key = {"requester": who.id, "idempotency_hash": ready.idempotency_hash}

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from seasoned.command.action import action_words
 from seasoned.command.call import objects
 from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import assess_call, gravity
@@ -28,6 +29,7 @@ _ARGUMENT_KEYS = ("arguments", "args", "tool_input", "input", "parameters")
 # Sorted, so that a submitted request and the same one read back share a cache entry.
 _encode = msgspec.json.Encoder(order="sorted").encode
 _TOO_MUCH = Finding("delete_data", "is too long to be searched, so it may do the worst", "length")
+_MOST_KEPT = 20_000
 # The requester could claim any working folder, so none is trusted: deleting by an absolute path is always found.
 _NOWHERE = WorkingFolder()
 
@@ -37,11 +39,29 @@ def need_in(details: Mapping[str, Any]) -> Finding | None:
     return _need_in(_encode(details)) if details else None
 
 
+def kept_details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """The details as they are kept after the decision and sent to chats: of fields that are too long only the size.
+
+    Redacting a megabyte takes seconds, in which nobody else would be answered; the digest covers all of it.
+    """
+    left = _MOST_KEPT
+    found: dict[str, Any] = {}
+    for at, (name, value) in enumerate(details.items()):
+        if len(name) > left:
+            found["…"] = f"{len(details) - at} more, not kept"
+            break
+        size = len(name) + len(_encode(value))
+        is_kept = size <= left
+        found[name] = value if is_kept else f"{size:,} bytes, not kept"
+        left -= size if is_kept else len(name)
+    return found
+
+
 def finding_of(action: str, need: Finding | None) -> str:
     """A warning for the approver, if the details need another action than the one that the request names."""
     if need is None or need.action == action:
         return ""
-    return f"its details need {need.action}: it {need.why}"
+    return f"its details would {action_words(need.action)} ({need.action}): it {need.why}"
 
 
 @lru_cache(maxsize=1024)

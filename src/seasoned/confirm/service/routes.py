@@ -117,9 +117,13 @@ async def submit(
 ) -> answer.SubmittedAnswer:
     """Ask a person to approve one action."""
     service, asked = service_of(request), body.new_request(key)
-    done = await service.store.write(lambda book: book.submit(who, asked))
+    # Judged by one of the threads that read: the one that writes would keep all others waiting.
+    prepared = await service.store.read(lambda book: book.prepare(who, asked))
+    done = await service.store.write(lambda book: book.submit(who, asked, prepared=prepared))
     if done.is_new:
         service.notifier.wake()
+        if not service.policy.channels and done.request.status == "pending":
+            service.announce(done.request)
     if done.request.status == "auto_approved":
         reply.status_code = 200
     return answer.show_submitted(done.request, service.base_url)

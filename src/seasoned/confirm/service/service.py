@@ -18,7 +18,7 @@ from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.people.credential import DEFAULT_SECONDS, UnlockedCredential, UnlockedPhones
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.request import SERVICE_LOCK
+from seasoned.confirm.request.request import SERVICE_LOCK, Request
 from seasoned.confirm.request.row import load_seal
 from seasoned.confirm.service.waiting import StoreThreads, Waiters
 from seasoned.errors import SeasonedError
@@ -78,6 +78,8 @@ class ConfirmService:
         self.store = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
         self.waiting = Waiters(self.store, clock=clock)
         self.notifier = Notifier(self.open_book, load_channels(self.policy, config))
+        # Called with each new request where the policy has no channel that tells people.
+        self.announce: Callable[[Request], None] = lambda request: None
         # Which background task has ended with an error, for /health.
         self.broken: str | None = None
 
