@@ -274,15 +274,25 @@ def test_an_agent_belongs_to_the_person_who_made_it(forger: Forger) -> None:
     assert verify(forger.database).ok
 
 
-def test_all_pending_requests_of_a_person_together_have_a_limit(any_database: Database) -> None:
-    scene = Scene(any_database, "[rate]\ncount = 100\nperson_pending = 4\n")
+def test_agents_together_have_limits_too(any_database: Database) -> None:
+    """Five times the count for an action, six times for an agent, and for what waits for one person."""
+    scene = Scene(any_database, "[rate]\ncount = 1\n")
     agents = [scene.person(f"bot-{number}", "agent", person="anna") for number in range(3)]
-    asked = [NewRequest(action=f"act_{number}", description="It") for number in range(5)]
-    for number in range(4):
+    asked = [NewRequest(action=f"act_{number}", description="It") for number in range(7)]
+    for number in range(6):
         scene.book.submit(agents[number % 3], asked[number])
-    with pytest.raises(TooMany, match="4 requests of 'anna' are already pending"):
-        scene.book.submit(agents[0], asked[4])
-    assert scene.ask().status == "pending", "another person's agent may still ask"
+    with pytest.raises(TooMany, match="6 requests of 'anna' are already pending"):
+        scene.book.submit(agents[0], asked[6])
+    others = [scene.person(f"other-{number}", "agent", person=f"p{number}") for number in range(6)]
+    for other in others[:5]:
+        scene.book.submit(other, asked[6])
+    with pytest.raises(TooMany, match="all requesters together asked for 'act_6' 5 times"):
+        scene.book.submit(others[5], asked[6])
+    busy = scene.person("busy", "agent")
+    for number in range(6):
+        scene.deny(scene.book.submit(busy, asked[number]).request)
+    with pytest.raises(TooMany, match="'busy' made requests 6 times"):
+        scene.book.submit(busy, NewRequest(action="act_8", description="It"))
 
 
 def test_a_policy_counts_only_with_an_admins_signature(forger: Forger) -> None:

@@ -33,7 +33,7 @@ from tests.torture import TORTURE
 
 EXAMPLES = 100 if TORTURE else 20
 STEPS = 50 if TORTURE else 40
-LIMIT, TOTAL, REQUESTER_TOTAL, WINDOW, REDEEM = 3, 5, 5, 600, 100
+LIMIT, TOTAL, REQUESTER_TOTAL, WINDOW, REDEEM = 3, 15, 18, 600, 100
 AGENTS = ("bot", "codex")
 PEOPLE = ("anna", "anna-phone", "ben", "carla", "bot", "codex")
 ACTIONS = ("deploy_production", "delete_data", "send_email")
@@ -41,8 +41,6 @@ POLICY = f"""
 redeem_seconds = {REDEEM}
 [rate]
 count = {LIMIT}
-total = {TOTAL}
-requester_total = {REQUESTER_TOTAL}
 window_seconds = {WINDOW}
 [action.delete_data]
 approvals = 2

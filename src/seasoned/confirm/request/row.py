@@ -42,7 +42,7 @@ def need_in(details: Mapping[str, Any]) -> Finding | None:
 def kept_details(details: Mapping[str, Any]) -> dict[str, Any]:
     """The details as they are kept after the decision and sent to chats: of fields that are too long only the size.
 
-    Redacting a megabyte takes seconds, in which nobody else would be answered; the digest covers all of it.
+    Redacting a megabyte takes seconds, in which other agents would wait; the digest covers all of it.
     """
     left = _MOST_KEPT
     found: dict[str, Any] = {}
