@@ -307,6 +307,40 @@ def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None
     assert "Warning: its details would delete data (delete_data)" in shown
 
 
+def test_one_person_sets_up_approves_a_call_and_allows_more_without_a_service(home: Path) -> None:
+    """Each with one command; the agent has no question of its own."""
+    with terminal("confirm", "token", "make", "ada", "--role", "admin", "--alone") as screen:
+        for prompt in ("New passphrase for ada: ", "Repeat it: "):
+            screen.wait_for(prompt)
+            screen.type(WORDS + "\n")
+        assert ended(screen)[0] == 0
+    project = home / "shop"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    call = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /srv/data"}, "session_id": "s", "cwd": str(project)}
+
+    def attempt() -> str:
+        hook = [sys.executable, "-c", "from seasoned.hooks.main import main; main()", "codex", "pre-tool-use"]
+        return subprocess.run(hook, input=json.dumps(call), capture_output=True, text=True, check=True).stdout
+
+    refused = attempt()
+    found = re.search(r"seasoned confirm approve (\S+)`", refused)
+    assert found is not None, refused
+    code, said = typed("confirm", "approve", found[1])
+    assert (code, "May ada-agents delete data?" in said) == (0, True)
+    assert attempt() == "", "what is not denied runs"
+    assert "deny" in attempt(), "once"
+    code, said = typed("confirm", "allow", "delete-data", "--project", str(project / "."), "--hours", "8")
+    assert (code, "delete_data" in said) == (0, True)
+    assert attempt() == ""
+    (kept,) = answer("confirm", "allow")["allowances"]
+    assert (kept["action"], kept["project"], kept["host"], kept["by"]) == ("delete_data", str(project), None, "ada")
+    assert seasoned("confirm", "allow", "--end", kept["number"]).stdout == "delete_data is asked about again.\n"
+    assert "deny" in attempt()
+    assert "Nothing is allowed" in seasoned("confirm", "allow").stdout
+    assert seasoned("confirm", "verify").stdout.startswith("The audit is complete")
+
+
 def test_approved_and_never_redeemed_is_visible(service: Serving) -> None:
     asked = answer("confirm", "submit", *ASKED)
     assert service.decide(asked["id"]).status_code == 200

@@ -169,7 +169,7 @@ def test_codex_has_no_such_question_so_without_a_service_the_call_is_blocked() -
     said = hook(event(RISKY), agent="codex")
     assert said is not None
     assert said["permissionDecision"] == "deny"
-    assert "confirm_url is not set" in said["permissionDecisionReason"]
+    assert "seasoned confirm token make YOUR_NAME --role admin --alone" in said["permissionDecisionReason"]
 
 
 def test_what_a_session_may_delete_is_its_project_wherever_its_shell_is(tmp_path: Path) -> None:

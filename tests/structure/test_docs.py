@@ -85,6 +85,7 @@ ANSWERS = {
     "confirm-verified": ["confirm verify --json"],
     "confirm-head": ["confirm verify --head --json"],
     "confirm-policy": ["confirm policy --json"],
+    "confirm-allowances": ["confirm allow --json"],
     "cron-job": ["cron add hello 'every 1h' 'Say hello.' --json"],
     "cron-jobs": ["cron add hello 'every 1h' 'Say hello.'", "cron run hello --later", "cron list --json"],
     "cron-run": [

@@ -11,9 +11,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config
 from seasoned.confirm.audit.chain import writing
+from seasoned.confirm.audit.recorded import Allowance
 from seasoned.confirm.people.change import (
+    allow,
     first_admin,
     make_credential,
     replace_policy,
@@ -41,6 +44,7 @@ from seasoned.store import Database
 # Shows a prompt and returns what was typed.
 Ask = Callable[[str], str]
 DECIDING: tuple[Role, ...] = ("approver", "admin")
+_ALONE = b"# You alone decide what your own agents ask for, without a second person.\nsingle_operator = true\n"
 
 
 class MadeCredential(NamedTuple):
@@ -106,6 +110,29 @@ def make(
     return MadeCredential(made, token, _warn_no_approver(book, made))
 
 
+def decide_alone(config: Config, role: Role) -> None:
+    """Write the policy of one person who decides about their own agents, before they become the first admin."""
+    policy = config.home / FILE
+    if role == "admin" and policy_bytes(policy) == _ALONE:
+        return
+    if role != "admin" or policy.exists():
+        raise UsageError(
+            "--alone is for the first admin, before there is a policy. Later: put `single_operator = true` into a file,"
+            " and run `seasoned confirm policy FILE --use`."
+        )
+    make_private_folder(config.home)
+    with os.fdopen(os.open(policy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(_ALONE)
+
+
+def give_agents_token(config: Config, book: Book, owner: Credential) -> None:
+    """Make a credential with which the agents of a person who has just become the first admin may ask."""
+    file = config.home / "secrets" / "confirm_token"
+    if isinstance(owner, UnlockedCredential) and not file.exists():
+        _, token = make_credential(book, owner, f"{owner.name[:50]}-agents", "agent", owner.person)
+        write_token(file, token)
+
+
 def _make_agent(book: Book, name: str, *, person: str | None, by: str | None, ask: Ask) -> tuple[Credential, str]:
     """A credential for an agent of the person who types their passphrase: the person never approves for it alone."""
     if not deciders(book):
@@ -154,6 +181,14 @@ def end(book: Book, name: str, *, admin: str | None, ask: Ask) -> Credential:
         with writing(book.database) as chain:
             return revoke(chain, name, proof=Proof(TERMINAL), now=book.clock())
     return revoke_credential(book, _admin(book, admin, ask=ask), name)
+
+
+def allow_action(
+    book: Book, action: str, project: str | None, host: str | None, hours: float | None, *, admin: str | None, ask: Ask
+) -> Allowance:
+    """Allow an action without being asked, for a project, a host or a while."""
+    until = None if hours is None else book.clock() + hours * 3600
+    return allow(book, _admin(book, admin, ask=ask), action, project=project, host=host, until=until)
 
 
 def use_policy(config: Config, book: Book, file: Path, *, summary: str, admin: str | None, ask: Ask) -> tuple[str, str]:

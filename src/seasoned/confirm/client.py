@@ -184,6 +184,11 @@ class ConfirmClient:
             )
         self._token = token
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the service is on this machine."""
+        return self._address.host in _LOOPBACK
+
     def submit(self, asked: NewRequest, *, call: CancellableCall | None = None) -> RequestView:
         """Submit a request. It is retried once after a lost answer; the idempotency key keeps it one request."""
         body: dict[str, Any] = {

@@ -129,6 +129,8 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout: TimeoutRule = TimeoutRule()
     rate: RateRule = RateRule()
     allow: tuple[AllowRule, ...] = ()
+    # Actions for which no allowance of `seasoned confirm allow` is made or counts.
+    always_ask: tuple[_Text, ...] = ()
     action: dict[str, ActionRule] = {}
     channel: dict[str, Channel] = {}
     listen: Listen = Listen()
@@ -242,7 +244,9 @@ def read_policy(text: str, *, file: Path) -> Policy:
     if (policy.listen.tls_certificate is None) != (policy.listen.tls_key is None):
         raise _wrong(file, "listen", "tls_certificate and tls_key belong together; give both or neither.")
     allow = tuple(_allow_rule(file, f"allow[{at}]", rule) for at, rule in enumerate(policy.allow))
-    return msgspec.structs.replace(policy, allow=allow, action=_by_name(file, actions), channel=channels)
+    always_ask = tuple(_action_name(file, f"always_ask[{at}]", name) for at, name in enumerate(policy.always_ask))
+    named = _by_name(file, actions)
+    return msgspec.structs.replace(policy, allow=allow, always_ask=always_ask, action=named, channel=channels)
 
 
 def _tables(file: Path, raw: dict[str, Any], name: str) -> list[tuple[str, Any]]:

@@ -114,27 +114,18 @@ def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> 
     last_word.start()
     decision, reason = "deny", f"{need.action} needs a person's approval, and asking for it failed."
     try:
-        if agent in _ASK_THEMSELVES and not _has_service():
-            decision, reason = "ask", _question(need)
-        else:
-            reason = _ask_service(agent, call, need, wait_seconds)
-            decision = "allow"
+        decision, reason = _ask_service(agent, call, need, wait_seconds)
     except SeasonedError as error:
         reason = f"{need.action} needs a person's approval: {error}"
     finally:
         # Also for unforeseen errors: the agent runs the call if the hook exits with one.
         last_word.cancel()
         word.acquire()
+        # What an allowance covers is left to the agent's own rules.
         # Codex does not know `allow`: what is not denied runs.
-        if decision == "deny" or agent != "codex":
+        if decision == "deny" or (decision != "pass" and agent != "codex"):
             _say(decision, reason)
         os._exit(0)
-
-
-def _has_service() -> bool:
-    from seasoned.config import load
-
-    return load().confirm_url is not None
 
 
 def _question(need: Need) -> str:
@@ -142,19 +133,27 @@ def _question(need: Need) -> str:
     return f"{need.action}: {'; '.join(need.details['why'])}"
 
 
-def _ask_service(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> str:
-    """The sentence that says which request was approved; raises if none was."""
-    from seasoned.confirm.client import configured_client
+def _ask_service(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> tuple[str, str]:
+    """What may be done with the call, and why; raises with what a person can do."""
+    from seasoned.app.gate import decide_call
+    from seasoned.config import load
+    from seasoned.confirm.request.request import NewRequest
 
-    grant = configured_client().confirm(
-        need.action,
-        need.description,
-        {**need.details, "folder": call.cwd},
+    asked = NewRequest(
+        action=need.action,
+        description=need.description,
+        details={**need.details, "folder": call.cwd},
         label=agent,
         session_key=f"{agent}:{call.session_id}" if call.session_id else "",
+    )
+    decision, reason = decide_call(
+        load(),
+        asked,
+        folder=project_folder(agent, call.cwd),
+        has_question=agent in _ASK_THEMSELVES,
         wait_seconds=wait_seconds,
     )
-    return f"A person confirmed {need.action} (request {grant.id})."
+    return decision, _question(need) if decision == "ask" else reason
 
 
 def _need_of_text(data: bytes) -> Need | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from seasoned.command.action import HIGH_RISK
 from seasoned.config import load
 from seasoned.confirm.policy import FILE, load_policy
 from seasoned.errors import CannotDo, UsageError
+from seasoned.project import checkout_root
 
 _ROLES = click.Choice(["agent", "approver", "admin"])
 _WHOSE = (
@@ -43,18 +45,22 @@ def token() -> None:
 
 @token.command()
 @click.argument("name")
+@click.option("--alone", is_flag=True, help="With the first admin: you alone decide what your own agents ask for.")
 @click.option("--role", type=_ROLES, default="agent", show_default=True, help="What it may do.")
 @click.option("--person", help=_WHOSE)
 @click.option("--out", type=file_type, help="Write the token to this new file (mode 600) instead of showing it.")
 @_admin_option
 @json_option
-def make(name: str, role: str, person: str | None, out: Path | None, admin: str | None, as_json: bool) -> None:
+def make(
+    name: str, role: str, person: str | None, out: Path | None, admin: str | None, alone: bool, as_json: bool
+) -> None:
     """Make a credential and show its token once.
 
     The first admin chooses a passphrase here; later ones are made by an admin. An approver makes tokens for their own
     agents. Asks for your passphrase, once there is an admin.
 
     \b
+    Example: seasoned confirm token make ada --role admin --alone
     Example: seasoned confirm token make claude --role agent --out ~/.seasoned/secrets/confirm_token
     """
     # Before the token is made: it is shown once, and a failed write would lose it.
@@ -68,10 +74,15 @@ def make(name: str, role: str, person: str | None, out: Path | None, admin: str 
             click.echo("This is the first admin. Choose a passphrase of four words or more that no file holds.")
         return ask_new_passphrase(who)
 
+    if alone:
+        # Before the book is opened: the first admin agrees to the policy as it is then.
+        people.decide_alone(config, role)
     with open_book(config) as book:
         made, secret, warning = people.make(
             config, book, name, role, person=person, admin=admin, ask=ask_passphrase, ask_new=choose_passphrase
         )
+        if alone:
+            people.give_agents_token(config, book, made)
     if out is not None:
         # After the book is closed: the credential must exist before its token does.
         people.write_token(out, secret)
@@ -184,6 +195,60 @@ def policy(file: Path | None, puts: bool, summary: str, admin: str | None, as_js
     # Read again from the file: this is what is in force now.
     if (warning := load_policy(target).gives_up()) is not None:
         click.echo(warning)
+
+
+@click.command()
+@click.argument("action", required=False)
+@click.option(
+    "--project", type=click.Path(path_type=Path, file_okay=False), help="Only for sessions in this folder's project."
+)
+@click.option("--host", help="Only on this other machine.")
+@click.option("--hours", type=click.FloatRange(0.01, 8784), help="Only for so long.")
+@click.option("--end", "number", type=int, metavar="NUMBER", help="End an allowance at once; asks for no passphrase.")
+@_admin_option
+@json_option
+def allow(
+    action: str | None,
+    project: Path | None,
+    host: str | None,
+    hours: float | None,
+    number: int | None,
+    admin: str | None,
+    as_json: bool,
+) -> None:
+    """Allow an action without being asked.
+
+    Hooks of agents on this machine then let calls through that need this one of the ten actions: in a project, on a
+    host, for a while, or always. It is signed with your passphrase. Without ACTION, lists what is allowed.
+
+    \b
+    Example: seasoned confirm allow delete_data --project . --hours 8
+    Example: seasoned confirm allow --end 17
+    """
+    people = _people()
+    from seasoned.confirm.people.change import end_allowance
+
+    if action is not None and number is not None:
+        raise UsageError("Use one of ACTION and --end at a time.")
+    with open_book(agreed=action is not None) as book:
+        if number is not None:
+            found = [end_allowance(book, number)]
+        elif action is not None:
+            root = None if project is None else checkout_root(str(project.resolve())) or str(project.resolve())
+            found = [people.allow_action(book, action, root, host, hours, admin=admin, ask=ask_passphrase)]
+        else:
+            now = time.time()
+            known = book.recorded().allowances.values()
+            found = [one for one in known if one.until is None or now < one.until]
+    if as_json:
+        print_json("confirm-allowances", {"count": len(found), "allowances": [_plain(one) for one in found]})
+    elif number is not None:
+        click.echo(f"{found[0].action} is asked about again.")
+    elif not found:
+        click.echo("Nothing is allowed without being asked.")
+    else:
+        rows = [(one.number, one.action, one.project, one.host, when(one.until), one.by, when(one.at)) for one in found]
+        table(["number", "action", "project", "host", "until", "by", "since"], rows, nowrap=["action"])
 
 
 def _print_policy(place: Path, *, as_json: bool) -> None:

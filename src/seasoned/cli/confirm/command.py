@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from seasoned.app.confirm import ListenOptions, open_book
-from seasoned.cli.confirm.admin import passphrase, policy, token
+from seasoned.cli.confirm.admin import allow, passphrase, policy, token
 from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, table, when
@@ -385,7 +385,7 @@ def phone(hours: float, url: str | None, token_file: Path | None, as_json: bool)
 
 
 # Their file is about people and rules; here they become subcommands.
-for _group in (token, passphrase, policy):
+for _group in (token, passphrase, policy, allow):
     confirm.add_command(_group)
 
 

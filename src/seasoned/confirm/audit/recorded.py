@@ -41,6 +41,26 @@ class RecordedKey(msgspec.Struct):
     until: int | None = None
 
 
+class Allowance(msgspec.Struct, frozen=True, kw_only=True):
+    """An action that calls of agents on this machine may need without asking, signed by an admin."""
+
+    # Of its row in the audit.
+    number: int
+    action: str
+    by: str
+    at: float
+    # Only in this project's folder; only on this host; only until then. What is None has no such limit.
+    project: str | None = None
+    host: str | None = None
+    until: float | None = None
+
+    def covers(self, action: str, *, folder: str, host: str | None, now: float) -> bool:
+        """Whether it lets a call through that needs this action, in this project and on this host."""
+        is_there = self.project is None or folder == self.project or folder.startswith(self.project.rstrip("/") + "/")
+        in_time = self.until is None or now < self.until
+        return action == self.action and is_there and in_time and self.host in (None, host)
+
+
 class RecordedState:
     """What the audit says about people and rules. `update` reads the new rows."""
 
@@ -49,6 +69,7 @@ class RecordedState:
         self.people: dict[str, RecordedCredential] = {}
         self.keys: dict[str, RecordedKey] = {}
         self.policy: str | None = None
+        self.allowances: dict[int, Allowance] = {}
         # Rows that change permissions without proof; they have no effect here.
         self.problems: list[tuple[int, str]] = []
         # From this row on, changes of permissions need a signature: the first key of an admin.
@@ -188,6 +209,28 @@ class RecordedState:
         self.policy = str(entry.document["sha256"])
         return None
 
+    def _allowed(self, entry: AuditEntry) -> str | None:
+        # Also where there is no admin yet: no person could have agreed to it.
+        who = self.signer(entry)
+        if who is None or who.role != "admin":
+            return "allows an action without an admin's signature"
+        document = entry.document
+        self.allowances[entry.seq] = Allowance(
+            number=entry.seq,
+            action=str(document["action"]),
+            by=who.name,
+            at=entry.at,
+            project=document["project"],
+            host=document["host"],
+            until=document["until"],
+        )
+        return None
+
+    def _allowance_ended(self, entry: AuditEntry) -> str | None:
+        # Ending one needs no proof: it only takes rights away.
+        self.allowances.pop(int(entry.document["number"]), None)
+        return None
+
     def _needs_admin(self, entry: AuditEntry) -> str | None:
         return None if self._is_powerful(entry) else "has no admin's signature"
 
@@ -197,5 +240,7 @@ _STEPS: dict[str, Callable[[RecordedState, AuditEntry], str | None]] = {
     "credential_revoked": RecordedState._credential_revoked,
     "passphrase_set": RecordedState._passphrase_set,
     "policy_replaced": RecordedState._policy_replaced,
+    "allowed": RecordedState._allowed,
+    "allowance_ended": RecordedState._allowance_ended,
     "restored": RecordedState._needs_admin,
 }

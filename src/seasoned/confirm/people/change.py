@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.confirm.audit.chain import Chain, writing
-from seasoned.confirm.audit.recorded import RecordedState
+from seasoned.confirm.audit.recorded import Allowance, RecordedState
 from seasoned.confirm.people.credential import (
     TERMINAL,
     Credential,
@@ -28,7 +29,7 @@ from seasoned.confirm.people.credential import (
     unlocked,
 )
 from seasoned.confirm.request.book import Book
-from seasoned.errors import Refused, UsageError
+from seasoned.errors import NotFound, Refused, UsageError
 from seasoned.store import Database
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -101,3 +102,29 @@ def replace_policy(book: Book, who: UnlockedCredential, *, sha256: str, summary:
     with _signed(book, who) as (chain, proof, now):
         facts = {"sha256": sha256, "summary": book.redactor.text(summary)}
         proof.record(chain, "policy_replaced", facts, at=now)
+
+
+def allow(
+    book: Book, who: UnlockedCredential, action: str, *, project: str | None, host: str | None, until: float | None
+) -> Allowance:
+    """Let calls of agents on this machine through that need one of the ten, within limits; signed by an admin."""
+    _check_admin(who)
+    name = check_action(action)
+    if name not in HIGH_RISK:
+        raise UsageError(f"{action!r} is not one of the ten that are asked about: {', '.join(sorted(HIGH_RISK))}")
+    if name in book.policy.always_ask:
+        raise Refused(f"the policy says that {name!r} is always asked about: `always_ask` in policy.toml")
+    with _signed(book, who) as (chain, proof, now):
+        number = chain.head.seq + 1
+        proof.record(chain, "allowed", {"action": name, "project": project, "host": host, "until": until}, at=now)
+    return book.recorded().allowances[number]
+
+
+def end_allowance(book: Book, number: int) -> Allowance:
+    """End an allowance at once."""
+    found = book.recorded().allowances.get(number)
+    if found is None:
+        raise NotFound(f"there is no allowance {number}: see `seasoned confirm allow`")
+    with writing(book.database) as chain:
+        Proof(TERMINAL).record(chain, "allowance_ended", {"number": number}, at=float(book.clock()))
+    return found

@@ -40,6 +40,7 @@ from seasoned.confirm.request.request import (
     digest_of,
     new_id,
     request_bytes,
+    request_digest,
 )
 from seasoned.confirm.request.row import Seal, kept_details, need_in, request_from_row, unsealed, votes_of
 from seasoned.errors import Conflict, Denied, NotFound, Refused, TooMany, UsageError
@@ -212,6 +213,16 @@ class Book:
             if not by_list:
                 self._notify(request_id, "submitted", now)
             return Submitted(self._request(self._row(request_id)), True)
+
+    def open_request(self, who: Credential, asked: NewRequest) -> Request | None:
+        """The newest request for exactly this, if it can still be decided or redeemed."""
+        key = {"requester": who.id, "digest": request_digest(asked, who.name)}
+        row = self.database.row("confirm.newest_alike", key)
+        if row is None or row["redeemed_at"] is not None:
+            return None
+        found, now = self.look(who, str(row["id"])), self._now()
+        is_approved = found.is_unused and not found.is_lapsed(now)
+        return found if is_approved or not found.is_resolved else None
 
     def decide(
         self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"

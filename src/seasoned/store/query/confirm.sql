@@ -53,6 +53,10 @@ SELECT id, action, description, details, sealed, requester, requester_name, pers
     redeem_before, redeemed_at, quorum
 FROM request WHERE requester = :requester AND idempotency_hash = :idempotency_hash;
 
+-- name: newest_alike
+SELECT id, redeemed_at FROM request WHERE requester = :requester AND digest = :digest
+ORDER BY created_at DESC, id DESC LIMIT 1;
+
 -- name: requests
 SELECT id, action, description, details, sealed, requester, requester_name, person, single_operator, label,
     session_key, status, timeout_seconds, created_at, expires_at, resolved_at, resolved_by, reason, digest,
