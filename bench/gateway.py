@@ -37,6 +37,7 @@ SLICE_SECONDS = 1.0 if QUICK else 3.0
 RATE = 200
 AGENTS = 50
 STREAMS = 1000
+LARGE = 12 if QUICK else 60
 REQUESTS = 3_000 if QUICK else 100_000
 ORDINARY = Shape(fewest=1, most=80, result_chars=1_200)
 LONG = Shape(fewest=76, most=84, result_chars=9_500)
@@ -81,6 +82,7 @@ def figures() -> Iterator[str]:
             "on one core, so that its requests wait for each other there"
         )
         yield from _latencies(targets)
+        yield from _large(targets[:3])
         yield from uvloop.run(_streams(ours, bare_port=targets[1].port))
         yield from uvloop.run(_memory(ours))
         yield from _kept(ours)
@@ -96,6 +98,20 @@ def _latencies(targets: list[Target]) -> Iterator[str]:
         taken = uvloop.run(_at_rate(targets, is_stream=is_stream))
         title = f"{RATE} requests a second, {AGENTS} conversations of up to {ORDINARY.most} messages"
         yield from _table(title, taken, is_stream=is_stream)
+
+
+def _large(targets: list[Target]) -> Iterator[str]:
+    """Bodies of megabytes: long conversations that repeat everything that was said."""
+    for megabytes in (1, 8, 30):
+        messages = 2 * megabytes * 50
+        shape = Shape(fewest=messages, most=messages + 1_000, result_chars=19_500)
+        taken = uvloop.run(ask_by_turns(targets, shape, count=LARGE, is_stream=False))
+        # The first requests begin the conversations, and are recorded whole meanwhile.
+        median = {name: _quantiles([one.whole for one in every[LARGE // 3 :]])[0] for name, every in taken.items()}
+        yield (
+            f"requests of {megabytes} MB, one by one: direct {median['direct']:.0f}, bare {median['bare']:.0f}, ours"
+            f" {median['ours']:.0f}; ours / bare {median['ours'] / median['bare']:.2f} (wanted: at most 1.3)"
+        )
 
 
 async def ask_by_turns(targets: list[Target], shape: Shape, *, count: int, is_stream: bool) -> dict[str, list[Taken]]:
@@ -223,8 +239,9 @@ def start_gateway(folder: Path, url: str) -> Iterator[Target]:
         keep_split(store, new_split("bench", [ArmShare("cold"), ArmShare("warm")], salt="s"), now=1.0)
         _, token = make_key(store, "bench", now=time.time(), usd_per_day=1e9)
     (config.home / "gateway.toml").write_text(
-        f'mode = "keys"\nexperiment = "bench"\n[[upstream]]\nname = "bench"\nbase_url = "{url}"\n', "utf-8"
+        f'mode = "keys"\n[[upstream]]\nname = "bench"\nbase_url = "{url}"\n', "utf-8"
     )
+    (config.home / "config.toml").write_text('[warm]\nexperiment = "bench"\n', "utf-8")
     (config.home / "secrets").mkdir(exist_ok=True)
     command = [str(Path(sys.executable).with_name("seasoned")), "gateway", "--port", "0"]
     with start_program(command, BEFORE, SEASONED_HOME=str(config.home)) as process:

@@ -52,24 +52,26 @@ async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
     """The whole body; refused if it is too large, or stops for too long."""
     parts: list[bytes] = []
     size = 0
-    while True:
-        try:
-            message = await asyncio.wait_for(receive(), seconds)
-        except TimeoutError:
-            raise RequestRefused(
-                f"No data arrived for {seconds:g} seconds. Send the request again.", status=408
-            ) from None
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        part = message.get("body", b"")
-        size += len(part)
-        if size > most:
-            raise RequestRefused(
-                f"The request is larger than {most} bytes. Raise body_bytes in gateway.toml.", status=413
-            )
-        parts.append(part)
-        if not message.get("more_body"):
-            return b"".join(parts)
+    clock = asyncio.get_running_loop().time
+    try:
+        # One limit that is moved on: a task for each of thousands of pieces would cost more than reading them.
+        async with asyncio.timeout(seconds) as limit:
+            while True:
+                message = await receive()
+                limit.reschedule(clock() + seconds)
+                if message["type"] == "http.disconnect":
+                    raise ClientGone
+                part = message.get("body", b"")
+                size += len(part)
+                if size > most:
+                    raise RequestRefused(
+                        f"The request is larger than {most} bytes. Raise body_bytes in gateway.toml.", status=413
+                    )
+                parts.append(part)
+                if not message.get("more_body"):
+                    return b"".join(parts)
+    except TimeoutError:
+        raise RequestRefused(f"No data arrived for {seconds:g} seconds. Send the request again.", status=408) from None
 
 
 async def run_while_there(receive: Receive, work: Coroutine[Any, Any, None]) -> None:
