@@ -47,7 +47,7 @@ def write_history(folder: Path, *commands: tuple[str, bool]) -> None:
 def test_nothing_is_said_where_nothing_happened(home: Path) -> None:
     assert seasoned("receipt").stdout == "No session was shown anything yet.\n"
     assert answer("receipt")["items"] == []
-    assert "Nothing was shown to a session 'abc'" in seasoned("receipt", "abc", expect=1).stderr
+    assert "No session 'abc'" in seasoned("receipt", "abc", expect=1).stderr
 
 
 def test_before_its_history_is_read_what_was_used_is_not_known(config: Config) -> None:
@@ -76,3 +76,23 @@ def test_what_was_used_is_told_from_the_calls_and_a_saving_names_its_basis(confi
     text = seasoned("receipt").stdout
     assert "4 things shown: 1 used, 2 not used, 0 failed, 1 unknown." in text
     assert "may have saved nothing: 4 earlier failures of this kind here took 1 call to repair (median)" in text
+
+
+def test_a_hint_that_was_not_tried_has_not_failed_and_one_that_was_has(config: Config, home: Path) -> None:
+    shown(config)
+    write_history(home / "now", (WRONG, False))
+    seasoned("scan", home / "now")
+    assert (answer("receipt", SESSION)["counts"]["not_used"], answer("receipt", SESSION)["counts"]["failed"]) == (3, 0)
+    (home / "now" / "9.jsonl").unlink()
+    (home / "now").rmdir()
+    write_history(home / "now", (WRONG, False), (RIGHT, False))
+    seasoned("scan", home / "now")
+    assert answer("receipt", SESSION)["counts"]["failed"] == 1
+
+
+def test_a_session_that_was_shown_nothing_says_why(config: Config, home: Path) -> None:
+    write_history(home / "now", (RIGHT, True))
+    seasoned("scan", home / "now")
+    assert "its agent was not connected" in answer("receipt", SESSION)["cold"]
+    (config.home / "config.toml").write_text('[warm]\noff = ["claude-code"]\n')
+    assert "It was shown nothing. Warm starts are switched off for it" in seasoned("receipt", SESSION).stdout

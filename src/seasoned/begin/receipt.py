@@ -7,19 +7,26 @@ and comes with its basis: how many calls earlier sessions of the project needed 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from statistics import median
 from typing import Literal
 
 import msgspec
 
+from seasoned.begin.ongoing import experiment_database, is_held_back
+from seasoned.begin.settings import BeginSettings
 from seasoned.command.written import written
-from seasoned.errors import NotFound, UsageError
+from seasoned.config import Config
+from seasoned.errors import UsageError
 from seasoned.lazy_regex import LazyRegex
+from seasoned.lesson.ask import LessonLookup
 from seasoned.lesson.evidence import FormUse, SessionEvidence, form_uses
 from seasoned.outcome.track import JudgedCall, Track, tracks
 from seasoned.store import Store
 from seasoned.store.packed import unpack
+from seasoned.store.search import find_session
 
 Place = Literal["start", "prompt", "before", "after", "memory", "skill", "examples", "kept"]
 Used = Literal["used", "not used", "failed", "unknown"]
@@ -144,12 +151,12 @@ class _Calls:
             (call, use) for track in read for call in track.calls for use in form_uses(call, track.cwd)
         ]
 
-    def outcome(self, form: str, since: float | None) -> Used:
-        """What became of a form after it was shown."""
+    def outcome(self, form: str, tried: str, since: float | None) -> Used:
+        """What became of a form after it was shown; it failed only if a call with this text in it did."""
         seen = [use for call, use in self._since(since) if use.form in (form, form.rpartition("&& ")[2])]
         if any(use.worked for use in seen):
             return "used"
-        return "failed" if any(use.worked is False for use in seen) else "not used"
+        return "failed" if any(use.worked is False and tried in use.text for use in seen) else "not used"
 
     def names(self, path: str, since: float | None) -> bool:
         """Whether a call that worked named a path."""
@@ -181,7 +188,8 @@ def _use(place: str, line: str, at: float, session: _Calls) -> tuple[Used, str]:
     forms = list(_forms(line))
     since = None if place == "start" else at
     if forms:
-        found = [session.outcome(form, since) for form in forms]
+        # The call that a hint answers often has the form of the hint, and failed: it did not try what the hint says.
+        found = [session.outcome(form, text if place in ("before", "after") else "", since) for form, text in forms]
         order: tuple[Used, ...] = ("used", "failed", "not used")
         return next(one for one in order if one in found), ""
     quoted = _CODE.compiled.findall(line)
@@ -190,13 +198,13 @@ def _use(place: str, line: str, at: float, session: _Calls) -> tuple[Used, str]:
     return "unknown", "no call shows whether it was followed"
 
 
-def _forms(text: str) -> Iterator[str]:
-    """The forms of the commands that a line quotes."""
+def _forms(text: str) -> Iterator[tuple[str, str]]:
+    """The forms of the commands that a line quotes, each with the text of its last command."""
     for quoted in _CODE.compiled.findall(text):
         parts = [one for one in written(quoted.removesuffix(" …")) if one.form]
         # A path alone is not a command.
         if parts and not (len(parts) == 1 and re.fullmatch(r"[\w./-]+\.\w{1,5}", quoted)):
-            yield " && ".join(one.form for one in parts)
+            yield " && ".join(one.form for one in parts), parts[-1].text
 
 
 def _of_memory(text: str, at: float, session: _Calls) -> Iterator[ReceiptItem]:
@@ -236,7 +244,7 @@ def _saved(store: Store, project: str, items: Sequence[ReceiptItem], session: _C
     earlier = [msgspec.json.decode(unpack(row["content"]), type=SessionEvidence) for row in rows]
     found = []
     for item in followed:
-        forms = set(_forms(item.text))
+        forms = {form for form, _ in _forms(item.text)}
         usual = [calls for evidence in earlier for calls in _needed(evidence, forms)]
         if len(usual) < FEWEST_CASES:
             continue
@@ -249,7 +257,7 @@ def _saved(store: Store, project: str, items: Sequence[ReceiptItem], session: _C
 def _needed(evidence: SessionEvidence, forms: set[str]) -> Iterator[int]:
     """How many calls a session took from each failure that one of these forms repaired to the call that worked."""
     for failure in evidence.failures:
-        if failure.way is None or failure.is_signal or forms.isdisjoint(_forms(f"`{failure.text}`")):
+        if failure.way is None or failure.is_signal or forms.isdisjoint(dict(_forms(f"`{failure.text}`"))):
             continue
         later = [use.position for use in evidence.uses if use.worked and use.form in forms]
         after = [position for position in later if position > failure.position]
@@ -266,8 +274,32 @@ def _own(session: _Calls, forms: set[str], at: float) -> int:
 
 
 def require_conversation(store: Store, text: str) -> str:
-    """The conversation that a person means; NotFound says what to do."""
+    """The conversation that a person means, also one that was shown nothing; NotFound names similar ids."""
     found = find_conversation(store, text)
-    if found is not None:
-        return found
-    raise NotFound(f"Nothing was shown to a session {text!r}, and nothing was kept of it. Check the id.")
+    if found is None:
+        row = find_session(store, text)
+        found = f"{row['agent']}:{row['native_id']}"
+    return found
+
+
+def why_cold(store: Store, config: Config, found: Receipt) -> str:
+    """Why a session was shown nothing; empty if it was shown something."""
+    if found.shown:
+        return ""
+    agent, _, native = found.session.partition(":")
+    warm = config.warm
+    if not warm.enabled or agent in warm.off:
+        return "Warm starts are switched off for it, under [warm] in config.toml."
+    opened = partial(experiment_database, config, store)
+    if is_held_back(opened, found.session, BeginSettings(experiment=warm.experiment or None), now=time.time()):
+        return f"The experiment {warm.experiment!r} put it into an arm that shows nothing."
+    rows = store.rows("receipt.sessions", {"agent": agent, "native_id": native})
+    if any(track.relation == "subagent" for track in tracks(store, sessions=[row["id"] for row in rows])):
+        return "It is a sub-agent, and those begin without."
+    if found.project is None:
+        return "It belongs to no project."
+    if not LessonLookup(store, found.project, found.session).sheet()[0]:
+        return "Nothing is known about its project that may be shown: `seasoned lessons --all` says why."
+    return (
+        "It began before anything was known, or its agent was not connected (`seasoned connect`)."
+    )

@@ -26,7 +26,7 @@ from seasoned.app.advice import (
 from seasoned.app.lessons import LessonEntry, LessonView, decide_lesson, lesson_view, shared_file
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
 from seasoned.atomic_write import write_atomic
-from seasoned.begin.receipt import Receipt, SavedCalls, find_conversation, receipt_of, require_conversation
+from seasoned.begin.receipt import Receipt, SavedCalls, find_conversation, receipt_of, require_conversation, why_cold
 from seasoned.cli.connect import show_plan
 from seasoned.cli.options import (
     PATHS_HELP,
@@ -369,15 +369,17 @@ def receipt(session: str | None, as_json: bool) -> None:
     \b
     Example: seasoned receipt 53ea19c1
     """
-    with store_or_empty(load()) as store:
+    config = load()
+    with store_or_empty(config) as store:
         found = find_conversation(store, None) if session is None else require_conversation(store, session)
         shown = None if found is None else receipt_of(store, found)
+        cold = "" if shown is None else why_cold(store, config, shown)
     if as_json:
-        print_json("receipt", _receipt_answer(shown))
+        print_json("receipt", {**_receipt_answer(shown), "cold": cold})
     elif shown is None:
         click.echo("No session was shown anything yet.")
     else:
-        _print_receipt(shown)
+        _print_receipt(shown, cold)
 
 
 def _receipt_answer(found: Receipt | None) -> dict[str, object]:
@@ -388,7 +390,7 @@ def _receipt_answer(found: Receipt | None) -> dict[str, object]:
     return {**msgspec.to_builtins(found), "counts": counts}
 
 
-def _print_receipt(found: Receipt) -> None:
+def _print_receipt(found: Receipt, cold: str) -> None:
     where = f", {printable(found.project)}" if found.project else ""
     click.secho(f"{found.session}{where}", bold=True)
     if found.shown:
@@ -410,8 +412,8 @@ def _print_receipt(found: Receipt) -> None:
         for item in found.kept:
             click.echo(f"  {printable(item.text)}")
         click.echo("Undo one with `seasoned memory --undo N` or `seasoned skill --undo N`.")
-    if not found.items:
-        click.echo("It was shown nothing, and nothing was kept of it.")
+    if cold:
+        click.echo(f"It was shown nothing. {cold}")
 
 
 def _saved_sentence(one: SavedCalls) -> str:
