@@ -300,6 +300,4 @@ def why_cold(store: Store, config: Config, found: Receipt) -> str:
         return "It belongs to no project."
     if not LessonLookup(store, found.project, found.session).sheet()[0]:
         return "Nothing is known about its project that may be shown: `seasoned lessons --all` says why."
-    return (
-        "It began before anything was known, or its agent was not connected (`seasoned connect`)."
-    )
+    return "It began before anything was known, or its agent was not connected (`seasoned connect`)."

@@ -80,7 +80,9 @@ def project_folder(agent: Agent, cwd: str) -> str:
 
 def _hint(agent: Agent) -> None:
     """Print what works here instead of the call. If that fails, the call must not wait for it."""
-    call_off = end_after(_HINT_SECONDS)
+    from seasoned.hooks.event import note
+
+    call_off = end_after(_HINT_SECONDS, lambda: note(f"{agent} hint took too long"))
     try:
         # Imported here: a high-risk call never gets this far.
         from seasoned.hooks.guidance import hint
@@ -89,8 +91,6 @@ def _hint(agent: Agent) -> None:
         call_off()
     except Exception as error:  # noqa: BLE001
         call_off()
-        from seasoned.hooks.event import note
-
         note(f"{agent} hint failed: {error!r}")
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     _Event: TypeAlias = dict[str, Any]
 
 MOST_BYTES = 20_000_000
+_NOTE_SECONDS = 0.3
 # A field that agents read next to those of the event.
 _FOR_THE_USER = "systemMessage"
 # What Gemini CLI calls events whose name must be in the answer.
@@ -61,13 +62,16 @@ def say(name: str, **fields: str) -> None:
         sys.stdout.buffer.flush()
 
 
-def end_after(seconds: float) -> Callable[[], None]:
-    """End this process silently after some time, since the agent waits for it; returns how to cancel that."""
+def end_after(seconds: float, note: Callable[[], None]) -> Callable[[], None]:
+    """End this process after some time, since the agent waits for it, and note that; returns how to cancel it."""
     called_off = _thread.allocate_lock()
     called_off.acquire()
 
     def end() -> None:
         if not called_off.acquire(timeout=seconds):
+            # In another thread: noting that may hang as well.
+            _thread.start_new_thread(note, ())
+            called_off.acquire(timeout=_NOTE_SECONDS)
             os._exit(0)
 
     _thread.start_new_thread(end, ())

@@ -42,6 +42,8 @@ def read_event() -> HookEvent:
     return msgspec.json.decode(received(), type=HookEvent)
 
 
+# Another program may be writing. A session has a few hooks that write, and together they may cost it a second.
+_BUSY_MILLISECONDS = 150
 # About 0.8 MB. The next program that opens the store reads its log, so hooks keep it short.
 _MOST_PAGES = 200
 _OPENED: list[Store] = []
@@ -58,6 +60,7 @@ def open_until_exit(path: Path) -> Store:
     if known is not None:
         return known
     store = open_store(path)
+    store.connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
     store.connection.execute(f"PRAGMA wal_autocheckpoint = {_MOST_PAGES}")
     _OPENED.append(store)  # a store without a reference is closed
     return store

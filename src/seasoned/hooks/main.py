@@ -27,7 +27,7 @@ EVENTS = {
 _DECIDES = "pre-tool-use"
 # Before this one is answered, new sessions are learned from.
 _BEGINS = "session-start"
-_PATIENCE_SECONDS = 5.0
+_PATIENCE_SECONDS = 2.0
 _USAGE = f"usage: seasoned-hook [--home FOLDER] {'|'.join(AGENTS)} EVENT [--wait-seconds N]; events are"
 
 
@@ -55,7 +55,7 @@ def run(arguments: list[str]) -> int:
         # Agents treat 2 as a refusal and ignore 1 as a broken hook: wrong settings must be noticed.
         return 2
     if event != _DECIDES:
-        end_after(_PATIENCE_SECONDS)
+        end_after(_PATIENCE_SECONDS, lambda: _note(f"{agent} {event} took too long, so it answered nothing"))
     if home is not None:
         use_home(home)
     try:
