@@ -257,18 +257,18 @@ def test_reading_tools_run_also_where_our_program_is_gone_all_others_do_not(
     connect("claude-code", "--yes")
     groups = [one for one in written_hooks(settings)["PreToolUse"] if re.search(one["matcher"], tool)]
     command = [one["hooks"][0]["command"] for one in groups]
-    assert len(command) == 1, "each tool has one hook of ours"
-    assert command[0].endswith("exit 2; }; }") == is_guarded
+    assert len(command) == is_guarded, "nothing can be said before a tool that only reads"
+    if not is_guarded:
+        return
     gone = re.sub(r"\S+/python\S*|\S+/seasoned-hook", "/nowhere/seasoned-hook", command[0])
     refused = subprocess.run(["sh", "-c", gone], capture_output=True, text=True, check=False)
-    assert (refused.returncode == 2) == is_guarded
-    assert ("To let calls run: rm " in refused.stderr) == is_guarded
+    assert refused.returncode == 2 and "To let calls run: rm " in refused.stderr
 
 
 def test_while_a_call_waits_the_address_is_shown_where_it_is_confirmed(settings: Path) -> None:
     connect("claude-code", "--yes", SEASONED_CONFIRM_URL="http://127.0.0.1:7327")
     shown = [one["hooks"][0].get("statusMessage", "") for one in written_hooks(settings)["PreToolUse"]]
-    assert shown == ["Seasoned: a call that needs a person can be confirmed at http://127.0.0.1:7327", ""]
+    assert shown == ["Seasoned: a call that needs a person can be confirmed at http://127.0.0.1:7327"]
     connect("claude-code", "--yes")
     assert "statusMessage" not in settings.read_text(), "without a service Claude Code asks itself"
 
@@ -297,10 +297,9 @@ def test_the_user_chooses_the_parts_and_the_choice_stays(
         learns = found["Stop"][0]["hooks"][0]["command"]
         assert learns.endswith("stop" if parts == "reviews" else "stop --no-reviews")
     if parts == "hints":
-        (group,) = found["PreToolUse"]
-        assert (group["matcher"], group["hooks"][0]["command"].split()[-1]) == ("*", "hint")
-        (group,) = found["PostToolUse"]
-        assert (group["matcher"], group["hooks"][0]["command"].split()[-1]) == ("Bash", "post-tool-use"), "shells only"
+        for event, word in (("PreToolUse", "hint"), ("PostToolUse", "post-tool-use")):
+            (group,) = found[event]
+            assert (group["matcher"], group["hooks"][0]["command"].split()[-1]) == ("Bash", word), "shells only"
     again = connect_json("claude-code", "--yes")
     assert (again["state"], again["parts"]) == ("unchanged", [one.strip() for one in parts.split(",")])
     assert connect_json("claude-code", "--yes", "--parts", "warm,hints,confirmations,reviews,mcp")["changes"] != []

@@ -87,7 +87,7 @@ def test_what_was_there_stays_in_its_order_whatever_is_around_it(
     assert yaml.safe_load(after)["plugins"]["enabled"][-1] == "seasoned"
     assert is_kept(before, after)
     assert with_plugin(after.encode(), PATH).decode() == after
-    gone = remove_ours(PATH, after.encode())
+    gone = remove_ours(PATH, after.encode(), None)
     assert gone is not None
     assert "seasoned" not in str(yaml.safe_load(gone).get("plugins"))
 

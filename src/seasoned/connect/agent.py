@@ -82,8 +82,11 @@ class Connector(Protocol):
     def plan(self, config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> ConnectPlan:
         """What must change in the files as they are now; empty if everything is done."""
 
-    def remove_ours(self, path: Path, data: bytes) -> bytes | None:
-        """A changed file without our part; None if nothing is left. Raises CannotDo if it cannot be recognised."""
+    def remove_ours(self, path: Path, data: bytes, before: bytes | None) -> bytes | None:
+        """A changed file without our part; None if nothing is left. Raises CannotDo if it cannot be recognised.
+
+        `before` is the file as it was when the agent was connected first.
+        """
 
 
 def connector(agent: str) -> Connector:

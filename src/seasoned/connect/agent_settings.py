@@ -46,7 +46,7 @@ class HookLayout(msgspec.Struct, frozen=True):
     stop: str | None = None  # the end of a turn
     prompt: str | None = None
     after: str | None = None  # it only says that a call ended
-    # The tools whose calls may fail without the agent knowing: a shell behind a pipe. None: `after` comes for all.
+    # The tools that run commands, which may fail behind a pipe without the agent knowing. None: `after` comes for all.
     shells: str | None = None
     failure: str | None = None  # it says that a call failed
     hints_before: bool = False  # whether the model sees what a hook says before a call
@@ -95,10 +95,9 @@ def hooks_of(layout: HookLayout, config: Config, programs: Path, parts: Collecti
         seconds = WAIT_SECONDS + 30
         matcher = None if layout.reading is None else f"^(?!(?:{layout.reading})$)"
         found.append(Hook(layout.before, asks, seconds, matcher, waiting_status(config)))
-        if hints and layout.reading is not None:
-            found.append(hook(layout.before, "hint", matcher=f"^(?:{layout.reading})$"))
     elif hints:
-        found.append(hook(layout.before, "hint", matcher=layout.any_tool))
+        # Only of commands is it known that they will fail.
+        found.append(hook(layout.before, "hint", matcher=layout.shells or layout.any_tool))
     if "hints" in parts:
         if layout.after is not None:
             found.append(hook(layout.after, "post-tool-use", matcher=layout.shells or layout.any_tool))

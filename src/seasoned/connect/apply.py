@@ -35,8 +35,9 @@ STAYS = "stay there"
 # Where the records of connected agents are.
 _AREA = "connect"
 
-# A file without our part, None for nothing; raises CannotDo if our part cannot be recognised.
-RemoveOurs = Callable[[Path, bytes], bytes | None]
+# A file without our part, None for nothing; raises CannotDo if our part cannot be recognised. The last argument is the
+# file before we changed it first, None if it was not there: what was empty then stays as an empty list.
+RemoveOurs = Callable[[Path, bytes, bytes | None], bytes | None]
 
 
 class _ChangedFile(msgspec.Struct, frozen=True):
@@ -183,7 +184,7 @@ def _record_change(
             before = _state(folder, old.before)
         # Edited since: what undoing restores is that text without our part, so the edits survive.
         elif change.before is not None and remove_ours is not None:
-            before = remove_ours(change.path, change.before)
+            before = remove_ours(change.path, change.before, _state(folder, old.before))
     made = old.made_folders if old else tuple(str(one) for one in _missing_folders(change.path))
     return _ChangedFile(str(change.path), _keep(folder, before), _keep(folder, change.after), change.why, made)
 
@@ -198,7 +199,7 @@ def _undo_change(folder: Path, one: _ChangedFile, remove_ours: RemoveOurs | None
         return change_of(path, present, before, "as it was before")
     try:
         found = (
-            remove_ours(path, present)
+            remove_ours(path, present, before)
             if remove_ours
             else _lines_as_before(before=before or b"", after=after or b"", present=present)
         )

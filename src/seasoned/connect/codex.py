@@ -82,7 +82,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> 
     )
 
 
-def remove_ours(path: Path, data: bytes) -> bytes | None:
+def remove_ours(path: Path, data: bytes, before: bytes | None) -> bytes | None:
     """A file of Codex without our part."""
     if path.suffix == ".json":
         return without_hooks(data, path, _FORM)

@@ -78,15 +78,16 @@ def with_plugin(data: bytes | None, path: Path) -> bytes:
     return made.encode()
 
 
-def remove_ours(path: Path, data: bytes) -> bytes | None:
-    """The settings without our part."""
+def remove_ours(path: Path, data: bytes, before: bytes | None) -> bytes | None:
+    """The settings without our part; a list of plugins that was there before stays, also if it is empty."""
     text = decode_text(data, path)
+    had = read_yaml(decode_text(before or b"", path), path).get("plugins")
     found = read_yaml(text, path)
     newline = newline_of(text)
     lines = text.split(newline)
     start, end = _section(lines)
     if start is not None:
-        _remove(lines, start, end)
+        _remove(lines, start, end, stays=isinstance(had, dict) and "enabled" in had)
     made = newline.join(lines)
     if _without_plugin(read_yaml(made, path)) != _without_plugin(found) or (made == text != "" and _has_plugin(found)):
         raise CannotDo(f"'plugins.enabled' is written in another way; run `hermes plugins disable {PLUGIN}`")
@@ -139,7 +140,7 @@ def _add(lines: list[str], start: int, end: int) -> None:
     lines.insert((items_at or [at])[-1] + 1, f"{indent}- {PLUGIN}")
 
 
-def _remove(lines: list[str], start: int, end: int) -> None:
+def _remove(lines: list[str], start: int, end: int, *, stays: bool) -> None:
     at, found = _list(lines, start, end)
     if found is None:
         return
@@ -149,8 +150,10 @@ def _remove(lines: list[str], start: int, end: int) -> None:
         return
     items_at = _items(lines, at, end)
     ours = [one for one in items_at if _ITEM.match(lines[one])["name"].split("#")[0].strip(" '\"") == PLUGIN]  # type: ignore[index]
-    # A list or section that held nothing else was made for it.
-    if len(ours) == len(items_at) and "#" not in lines[at]:
+    if len(ours) == len(items_at) and stays:
+        lines[at] = f"{found[1]}enabled: []"
+    # Otherwise a list or section that held nothing else was made for it.
+    elif len(ours) == len(items_at) and "#" not in lines[at]:
         ours.append(at)
         others = [one for one in range(start + 1, end) if one not in ours and lines[one].strip()]
         ours += [] if others or "#" in lines[start] else [start]

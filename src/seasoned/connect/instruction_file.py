@@ -210,7 +210,7 @@ def removal_of(step: AdviceStep, project: str | None) -> RemoveOurs | None:
     if step.kind != "instruction":
         return None
 
-    def remove(path: Path, data: bytes) -> bytes | None:
+    def remove(path: Path, data: bytes, before: bytes | None) -> bytes | None:
         return without_line(path, data, _written(path, step.text, project))
 
     return remove

@@ -65,6 +65,7 @@ _GEMINI = HookLayout(
     prompt="BeforeAgent",
     before="BeforeTool",
     after="AfterTool",
+    shells="run_shell_command",
     stop="AfterAgent",
     end="SessionEnd",
     reading=_READING,
@@ -146,7 +147,7 @@ class JsonHooks(msgspec.Struct, frozen=True):
             parts=tuple(parts),
         )
 
-    def remove_ours(self, path: Path, data: bytes) -> bytes | None:
+    def remove_ours(self, path: Path, data: bytes, before: bytes | None) -> bytes | None:
         """A file of the agent without our part."""
         bare = without_hooks(data, path, self.layout.form)
         return None if bare is None else without_server(bare, path, comments=self.layout.form.comments)

@@ -53,7 +53,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> 
     )
 
 
-def remove_ours(path: Path, data: bytes) -> bytes | None:
+def remove_ours(path: Path, data: bytes, before: bytes | None) -> bytes | None:
     """Nothing: the whole file is ours, also when it was edited."""
     if not data.startswith(_OPENS.encode()):
         raise CannotDo("it does not begin as our plugin does")

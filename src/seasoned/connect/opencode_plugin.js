@@ -77,7 +77,7 @@ export const Seasoned = async ({ directory }) => {
       if (answer?.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason)
     },
     "tool.execute.after": async ({ tool, sessionID: id, args }, result) => {
-      if (!parts.hints || typeof result?.output !== "string" || !result.output.trim()) return
+      if (!parts.hints || reading.includes(tool) || typeof result?.output !== "string" || !result.output.trim()) return
       const call = { tool_name: tool, tool_input: args ?? {}, tool_response: result.output }
       const answer = await ask("post-tool-use", id, { ...call, exit_code: result.metadata?.exit ?? null })
       if (answer?.additionalContext) result.output += `\n\n${answer.additionalContext}`
