@@ -165,21 +165,21 @@ def test_an_end_that_comes_while_another_is_learned_from_is_not_lost(projects: P
         assert last_learned(store)[0].sessions == 2
 
 
-def test_sessions_whose_end_was_not_told_are_learned_from_at_the_next_start(projects: Path) -> None:
+def test_sessions_whose_end_was_not_told_are_learned_from_with_the_next_end_and_within_an_hour(projects: Path) -> None:
     config = load()
-    for number in range(3):
-        path = write_session(projects, number)
-        os.utime(path, (time.time() - 60, time.time() - 60))
-    own = projects / "-home-mira-w" / "99999999-2222-4333-8444-555555555555.jsonl"
-    begins = {"source": "startup", "cwd": FOLDER, "transcript_path": str(own)}
-    hook("claude-code", "SessionStart-startup", session_id=own.stem, **begins)
-    assert wait_until_learned(str(config.home), 60)
+    killed = [write_session(projects, number) for number in range(2)]
+    begins = {"source": "startup", "cwd": FOLDER}
+    hook("claude-code", "SessionStart-startup", session_id="first", **begins)
+    assert wait_until_learned(str(config.home), 60), "never before: everything is read"
     with open_store(config.store_path) as store:
-        assert last_learned(store)[0].sessions == 3
-    before = (config.home / "learn").stat().st_mtime_ns
+        assert last_learned(store)[0].sessions == len(killed)
+    write_session(projects, 2)
+    hook("claude-code", "SessionStart-startup", session_id="second", **begins)
+    assert not is_running(str(config.home)) and not waiting(str(config.home))
+    end(write_session(projects, 3))
+    assert wait_until_learned(str(config.home), 60)
     said = context("claude-code", "SessionStart-startup", session_id="another", **begins)
-    assert said is not None and "- Test: `make test` (3 sessions)" in said
-    assert (config.home / "learn").stat().st_mtime_ns == before, "nothing is new, so nothing was started"
+    assert said is not None and "- Test: `make test` (4 sessions)" in said
 
 
 def test_a_start_waits_no_longer_than_its_limit(projects: Path) -> None:

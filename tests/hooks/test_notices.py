@@ -117,24 +117,6 @@ def test_the_budget_holds_and_memory_can_be_switched_off(config: Config) -> None
     assert "[seasoned:memory]" in text and notice == ""
 
 
-def test_notes_that_reviews_of_other_projects_wrote_into_one_file_stay_there(config: Config) -> None:
-    (config.home / "memory" / "MEMORY.md").write_text("From a person.\n§\nFrom elsewhere.\n§\nFrom here.")
-    write_sessions(Path.home() / "more", cwd="/home/mira/elsewhere", start=4)
-    seasoned("scan", Path.home() / "more")
-    here, there = (f"claude-code:0000000{at}-2222-4333-8444-555555555555" for at in (0, 4))
-    with open_store(config.store_path) as store, store.write():
-        for text, session in (("From elsewhere.", there), ("From here.", here)):
-            values = dict.fromkeys(
-                ["platform", "tool", "call_id", "task", "before", "before_digest", "aside", "reason"]
-            )
-            values |= dict.fromkeys(["foreign_call", "foreign_tool", "foreign_text"])
-            values |= {"kind": "memory", "folder": "", "target": "notes", "file": "MEMORY.md", "action": "add"}
-            values |= {"actor": "review", "origin": "review", "session": "seasoned:r", "parent": session, "at": 1.0}
-            store.row("learned.add", {**values, "state": "kept", "after": text, "after_digest": text})
-    text, _ = start(session_id="s9")
-    assert "- From a person." in text and "- From here." in text and "From elsewhere." not in text
-
-
 def test_a_hint_and_what_was_kept_are_said_once(config: Config) -> None:
     failed = {"tool_name": "Bash", "tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
     said = answer("claude-code", "post-tool-use-failure", "PostToolUseFailure", **failed)

@@ -114,8 +114,6 @@ _VERSION = "2"
 _MAIN = "SKILL.md"
 _MOST_SKILLS = 40
 _DESCRIPTION_CHARS = 120
-# Once reviews of this many sessions have kept notes, each session is limited to one.
-_SEVERAL = 3
 Section = Literal["project", "user", "skills", "notes"]
 _HEADINGS: dict[Section, str] = {
     "user": "About the user:",
@@ -160,7 +158,7 @@ def remembered(
     if row is not None:
         found = msgspec.json.decode(row["content"], type=Remembered)
     else:
-        found = _made(store, places, folders, redactor(), budget)
+        found = _made(places, folders, redactor(), budget)
         with store.write():
             store.run("receipt.drop_memory", {"project": project})
             content = msgspec.json.encode(found)
@@ -194,7 +192,7 @@ def _skill_files(folder: Path) -> Iterator[Path]:
         yield skill / _MAIN
 
 
-def _made(store: Store, places: MemoryPlaces, folders: Sequence[Path], redactor: Redactor, budget: int) -> Remembered:
+def _made(places: MemoryPlaces, folders: Sequence[Path], redactor: Redactor, budget: int) -> Remembered:
     # Imported here: a session that begins seldom needs them.
     from seasoned.admission import admit
     from seasoned.text import count_tokens
@@ -205,14 +203,11 @@ def _made(store: Store, places: MemoryPlaces, folders: Sequence[Path], redactor:
             return []
         return [one for one in memory.entries if admit(redactor, one, personal=which == "user", commands=True)]
 
-    general = [one for one in entries(places.memory_folder, "notes") if _may_be_seen(store, one, places.project)]
-    of_project = [one for folder in folders for one in entries(folder, "notes")]
-    general, of_project = _limited(store, general, of_project)
     found: dict[Section, list[str]] = {
         "user": entries(places.memory_folder, "user"),
-        "project": of_project,
+        "project": [one for folder in folders for one in entries(folder, "notes")],
         "skills": [one for folder in folders for one in _skills(folder / SKILLS, redactor)],
-        "notes": general,
+        "notes": entries(places.memory_folder, "notes"),
     }
     chosen: dict[Section, set[int]] = {section: set() for section in found}
     left = budget - count_tokens(_HEAD) - sum(count_tokens(_HEADINGS[one]) for one in found if found[one])
@@ -238,28 +233,6 @@ def _made(store: Store, places: MemoryPlaces, folders: Sequence[Path], redactor:
 def _line(entry: str) -> str:
     # Further lines are indented, so that a part of an entry cannot look like another entry or a heading.
     return "- " + entry.replace("\n", "\n  ")
-
-
-def _may_be_seen(store: Store, entry: str, project: str | None) -> bool:
-    """Whether a general note may be shown: a person wrote it, or it was learned in this project."""
-    row = store.row("receipt.writer", {"text": entry})
-    if row is None or row["actor"] == "person":
-        return True
-    # Before notes were kept by project, reviews wrote those of every project into one file.
-    return row["project"] is None or row["project"] == project
-
-
-def _limited(store: Store, *lists: Sequence[str]) -> list[list[str]]:
-    """The entries, with only the newest of each session whose reviews kept several.
-
-    What a person or a chat wrote is left alone, and so is everything while there are few such sessions.
-    """
-    writers = {one: store.row("receipt.writer", {"text": one}) for entries in lists for one in entries}
-    sources = {one: row["source"] for one, row in writers.items() if row is not None and row["actor"] == "review"}
-    if len(set(sources.values())) < _SEVERAL:
-        return [list(entries) for entries in lists]
-    newest = {source: one for one, source in sources.items()}
-    return [[one for one in entries if one not in sources or newest[sources[one]] == one] for entries in lists]
 
 
 def _skills(folder: Path, redactor: Redactor) -> Iterator[str]:

@@ -1,7 +1,6 @@
-"""The receipt of a session: what it was shown, what it used, what was kept, and what that may have saved.
+"""The receipt of a session: what it was shown, what it used, and what was kept of it.
 
-Only calls count as proof. Reading a note leaves no trace, so whether it was used is unknown. A saving is an estimate,
-and comes with its basis: how many calls earlier sessions of the project needed without the hint.
+Only calls count as proof. Reading a note leaves no trace, so whether it was used is unknown.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from statistics import median
 from typing import Literal
 
 import msgspec
@@ -22,16 +20,13 @@ from seasoned.config import Config
 from seasoned.errors import UsageError
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.ask import LessonLookup
-from seasoned.lesson.evidence import FormUse, SessionEvidence, form_uses
+from seasoned.lesson.evidence import FormUse, form_uses
 from seasoned.outcome.track import JudgedCall, Track, tracks
 from seasoned.store import Store
-from seasoned.store.packed import unpack
 from seasoned.store.search import find_session
 
 Place = Literal["start", "prompt", "before", "after", "memory", "skill", "examples", "kept"]
 Used = Literal["used", "not used", "failed", "unknown"]
-# Fewer earlier cases say too little about how many calls a repair takes.
-FEWEST_CASES = 3
 # Conversations that `use_of` reads.
 _NEWEST = 100
 # A call is written down a moment before or after the hook that answers it.
@@ -51,16 +46,6 @@ class ReceiptItem(msgspec.Struct, frozen=True):
     reason: str = ""  # why that is not known
 
 
-class SavedCalls(msgspec.Struct, frozen=True):
-    """How many calls one hint may have saved, and what the estimate rests on."""
-
-    hint: str
-    calls: float
-    needed: int  # calls that this session needed after the failure; 0 if it never failed
-    usual: float  # the median of earlier sessions of the project that were not told
-    cases: int
-
-
 class Receipt(msgspec.Struct, frozen=True):
     """What a session was shown and what became of it."""
 
@@ -68,7 +53,6 @@ class Receipt(msgspec.Struct, frozen=True):
     project: str | None
     is_read: bool  # whether its calls are in the store; if not, nothing is known about use
     items: tuple[ReceiptItem, ...]
-    saved: tuple[SavedCalls, ...] = ()
 
     def count(self, used: Used) -> int:
         return sum(item.used == used for item in self.shown)
@@ -136,8 +120,7 @@ def receipt_of(store: Store, conversation: str) -> Receipt:
         text = f"{row['template']}@{row['version']}: {number} examples" if number else ""
         items += [ReceiptItem("examples", text, row["created_at"], reason=why)] if text else []
     items += _kept(store, conversation)
-    saved = _saved(store, project, items, session) if project and read else ()
-    return Receipt(conversation, project, bool(read), tuple(items), saved)
+    return Receipt(conversation, project, bool(read), tuple(items))
 
 
 class _Calls:
@@ -145,7 +128,6 @@ class _Calls:
 
     def __init__(self, read: Sequence[Track]) -> None:
         self.is_read = bool(read)
-        self.started = min((track.started for track in read if track.started is not None), default=None)
         self.calls: list[JudgedCall] = [call for track in read for call in track.calls]
         self.uses: list[tuple[JudgedCall, FormUse]] = [
             (call, use) for track in read for call in track.calls for use in form_uses(call, track.cwd)
@@ -232,45 +214,6 @@ def _kept(store: Store, conversation: str) -> list[ReceiptItem]:
         said = f": {' '.join(row['after'].split())[:120]}" if row["kind"] == "memory" and row["after"] else ""
         found.append(ReceiptItem("kept", f"change {row['id']}, {row['action']} {what}{said}{waits}", row["at"]))
     return found
-
-
-def _saved(store: Store, project: str, items: Sequence[ReceiptItem], session: _Calls) -> tuple[SavedCalls, ...]:
-    """Estimates for the hints that were followed; none where too few earlier sessions show what is usual."""
-    followed = [item for item in items if item.place in ("before", "after") and item.used == "used"]
-    if not followed:
-        return ()
-    began = session.started if session.started is not None else min(item.at for item in followed)
-    rows = store.rows("receipt.untold", {"project": project, "before": began})
-    earlier = [msgspec.json.decode(unpack(row["content"]), type=SessionEvidence) for row in rows]
-    found = []
-    for item in followed:
-        forms = {form for form, _ in _forms(item.text)}
-        usual = [calls for evidence in earlier for calls in _needed(evidence, forms)]
-        if len(usual) < FEWEST_CASES:
-            continue
-        own = 0 if item.place == "before" else _own(session, forms, item.at)
-        typical = float(median(usual))
-        found.append(SavedCalls(item.text, max(0.0, typical - own), own, typical, len(usual)))
-    return tuple(found)
-
-
-def _needed(evidence: SessionEvidence, forms: set[str]) -> Iterator[int]:
-    """How many calls a session took from each failure that one of these forms repaired to the call that worked."""
-    for failure in evidence.failures:
-        if failure.way is None or failure.is_signal or forms.isdisjoint(dict(_forms(f"`{failure.text}`"))):
-            continue
-        later = [use.position for use in evidence.uses if use.worked and use.form in forms]
-        after = [position for position in later if position > failure.position]
-        if after:
-            yield after[0] - failure.position
-
-
-def _own(session: _Calls, forms: set[str], at: float) -> int:
-    """How many calls this session made from the hint to the call that worked, at least one."""
-    later = [call for call in session.calls if call.time is None or call.time >= at - _CLOCK_SECONDS]
-    worked = [call.position for call, use in session.uses if use.worked and use.form in forms and call in later]
-    failed = [call.position for call in later if call.has_failed and (not worked or call.position < worked[0])]
-    return max(1, worked[0] - failed[0]) if worked and failed else 1
 
 
 def require_conversation(store: Store, text: str) -> str:

@@ -26,7 +26,7 @@ from seasoned.app.advice import (
 from seasoned.app.lessons import LessonEntry, LessonView, decide_lesson, lesson_view, shared_file
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
 from seasoned.atomic_write import write_atomic
-from seasoned.begin.receipt import Receipt, SavedCalls, find_conversation, receipt_of, require_conversation, why_cold
+from seasoned.begin.receipt import Receipt, find_conversation, receipt_of, require_conversation, why_cold
 from seasoned.cli.connect import show_plan
 from seasoned.cli.options import (
     PATHS_HELP,
@@ -363,7 +363,7 @@ _PLACES = {
 def receipt(session: str | None, as_json: bool) -> None:
     """Show what a session was shown and used.
 
-    Also what was kept of it, and what hints may have saved. SESSION is an id or its beginning; without one, the newest
+    Also what was kept of it, or why it was shown nothing. SESSION is an id or its beginning; without one, the newest
     that was shown anything.
 
     \b
@@ -384,7 +384,7 @@ def receipt(session: str | None, as_json: bool) -> None:
 
 def _receipt_answer(found: Receipt | None) -> dict[str, object]:
     if found is None:
-        return {"session": None, "project": None, "is_read": False, "items": [], "counts": None, "saved": []}
+        return {"session": None, "project": None, "is_read": False, "items": [], "counts": None}
     counts = {"shown": len(found.shown), "kept": len(found.kept)}
     counts |= {name.replace(" ", "_"): found.count(name) for name in ("used", "not used", "failed", "unknown")}
     return {**msgspec.to_builtins(found), "counts": counts}
@@ -405,8 +405,6 @@ def _print_receipt(found: Receipt, cold: str) -> None:
         click.echo()
     if not found.is_read and found.shown:
         click.echo("This session is not in the store yet. Run `seasoned scan` to see what it used.")
-    for one in found.saved:
-        click.echo(_saved_sentence(one))
     if found.kept:
         click.echo(f"\nKept of this session: {plural(len(found.kept), 'change')}.")
         for item in found.kept:
@@ -414,16 +412,6 @@ def _print_receipt(found: Receipt, cold: str) -> None:
         click.echo("Undo one with `seasoned memory --undo N` or `seasoned skill --undo N`.")
     if cold:
         click.echo(f"It was shown nothing. {cold}")
-
-
-def _saved_sentence(one: SavedCalls) -> str:
-    usual = plural(int(one.usual), "call") if one.usual.is_integer() else f"{one.usual:g} calls"
-    basis = (
-        f"{plural(one.cases, 'earlier failure')} of this kind here took {usual} to repair (median), "
-        f"this session {one.needed}"
-    )
-    amount = f"about {plural(round(one.calls), 'call')}" if round(one.calls) else "nothing"
-    return f"The hint {printable(one.hint)!r} may have saved {amount}: {basis}."
 
 
 @click.command()

@@ -18,12 +18,14 @@ from seasoned.connect.agent import AGENTS
 from seasoned.errors import CannotDo, SeasonedError, StoreError
 from seasoned.file_lock import locked
 from seasoned.history.discover import homes as known_homes
-from seasoned.hooks.catch_up import root_of, set_read
+from seasoned.hooks.catch_up import set_read
 from seasoned.hooks.event import log
 from seasoned.hooks.reviewer import count_new, link_skills
 from seasoned.learn_queue import lock_path, take, waiting
 
 _LOCK_SECONDS = 0.5
+# How many levels above a session's file the histories begin: Codex has folders for year, month and day.
+_LEVELS = {"claude-code": 1, "codex": 4, "gemini": 1, "qwen": 1}
 
 
 class EndNote(msgspec.Struct, frozen=True):
@@ -103,7 +105,8 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
     except SeasonedError as error:
         # The file is not a history: trying again would not help.
         log(config.home, f"nothing was learned: {error}")
-    set_read(str(config.home), roots, begun, everything=everything)
+    if everything:
+        set_read(str(config.home), begun)
     ended = [one for one in notes if one.kind in ("turn", "session") and one.reviews != "no" and one.agent in AGENTS]
     # Two notes of one session are counted once.
     for agent, session in dict.fromkeys((one.agent, one.session) for one in ended):
@@ -113,7 +116,8 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
 
 def _root(config: Config, one: EndNote) -> str:
     """The folder of the agent's histories that holds the file, or the file alone if it is elsewhere."""
-    root = root_of(one.agent, one.path)
+    above = [Path(one.path), *Path(one.path).parents]
+    root = str(above[: _LEVELS.get(one.agent, 0) + 1][-1])
     homes = [str(path) for _, path in known_homes(config)]
     return root if any(f"{root}{os.sep}".startswith(f"{home}{os.sep}") for home in homes) else one.path
 

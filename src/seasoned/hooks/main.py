@@ -61,7 +61,7 @@ def run(arguments: list[str]) -> int:
     try:
         speak_as(agent)
         if event == _BEGINS:
-            _catch_up(home_folder(), agent)
+            _catch_up(agent)
         module, _, name = place.partition(":")
         answer: int = getattr(import_module(f"seasoned.hooks.{module}"), name)(agent, arguments[2:])
     except Exception as error:  # noqa: BLE001
@@ -74,12 +74,12 @@ def run(arguments: list[str]) -> int:
     return answer
 
 
-def _catch_up(home: str, agent: str) -> None:
+def _catch_up(agent: str) -> None:
     """Wait a moment until new sessions are learned from."""
     from seasoned.hooks.catch_up import catch_up
 
     try:
-        catch_up(home, agent, received())
+        catch_up(home_folder(), received())
     except (OSError, ValueError) as error:
         _note(f"{agent} {_BEGINS} could not catch up: {error!r}")
 

@@ -7,15 +7,6 @@ DELETE FROM lesson WHERE topic = 'memory';
 -- name: keep_memory
 INSERT INTO lesson (project, topic, key, content) VALUES (:project, 'memory', :key, :content);
 
--- name: writer
-SELECT learned.actor, session.project, learned.ref AS source
-FROM (
-    SELECT id, kind, actor, after, COALESCE(parent, session) AS ref FROM learned
-) AS learned
-LEFT JOIN session ON session.agent = substr(learned.ref, 1, instr(learned.ref, ':') - 1)
-  AND session.native_id = substr(learned.ref, instr(learned.ref, ':') + 1)
-WHERE learned.kind = 'memory' AND learned.after = :text ORDER BY learned.id DESC LIMIT 1;
-
 -- name: tell
 INSERT INTO told (conversation, project, place, digest, text, told_at)
 VALUES (:conversation, :project, :place, :digest, :text, :told_at)
@@ -60,15 +51,6 @@ SELECT conversation FROM (
 -- name: examples
 SELECT template, version, example_ids, created_at FROM warm_block
 WHERE lineage_root = :conversation AND template <> 'project/sheet' ORDER BY created_at;
-
--- name: untold
-SELECT evidence.content FROM evidence JOIN session ON session.id = evidence.session_id
-WHERE evidence.project = :project AND evidence.ended < :before
-  AND NOT EXISTS (
-      SELECT 1 FROM told WHERE told.conversation = session.agent || ':' || session.native_id
-        AND told.place IN ('before', 'after')
-  )
-ORDER BY evidence.ended DESC LIMIT 300;
 
 -- name: newest
 SELECT conversation FROM told WHERE text <> '' AND (:project IS NULL OR project = :project)
