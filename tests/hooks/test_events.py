@@ -433,5 +433,5 @@ def test_a_store_that_another_program_locks_holds_nobody_up_for_long(warm: Confi
         held_up = seconds()
     assert "is locked by another program" in (warm.home / "logs" / "hooks.log").read_text()
     (warm.home / "config.toml").write_text("[warm]\nenabled = false\n")
-    # Each event adds at most 150 ms; the rest is what a busy machine does to four processes.
-    assert held_up - seconds() < 2
+    # The first waits for a second, and the others do not; the rest is what a busy machine does to four processes.
+    assert held_up - seconds() < 2.5

@@ -91,7 +91,7 @@ def _hint(agent: Agent) -> None:
         call_off()
     except Exception as error:  # noqa: BLE001
         call_off()
-        note(f"{agent} hint failed: {error!r}")
+        note(f"{agent} hint failed", error)
 
 
 def _named_arguments(call: _ProposedCall) -> dict[str, Any]:

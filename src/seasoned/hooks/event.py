@@ -42,11 +42,14 @@ def read_event() -> HookEvent:
     return msgspec.json.decode(received(), type=HookEvent)
 
 
-# Another program may be writing. A session has a few hooks that write, and together they may cost it a second.
-_BUSY_MILLISECONDS = 150
+# How long a hook waits for another program that is writing, and for how long after one waited in vain none waits.
+_BUSY_MILLISECONDS = 1000
+_LOCKED_SECONDS = 60.0
 # About 0.8 MB. The next program that opens the store reads its log, so hooks keep it short.
 _MOST_PAGES = 200
 _OPENED: list[Store] = []
+# A file beside the store: a hook waited in vain because another program held it.
+_LOCKED = ".locked"
 
 
 def open_until_exit(path: Path) -> Store:
@@ -60,10 +63,17 @@ def open_until_exit(path: Path) -> Store:
     if known is not None:
         return known
     store = open_store(path)
-    store.connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
+    store.connection.execute(f"PRAGMA busy_timeout = {0 if _was_locked(path) else _BUSY_MILLISECONDS}")
     store.connection.execute(f"PRAGMA wal_autocheckpoint = {_MOST_PAGES}")
     _OPENED.append(store)  # a store without a reference is closed
     return store
+
+
+def _was_locked(path: Path) -> bool:
+    try:
+        return time.time() - path.with_suffix(_LOCKED).stat().st_mtime < _LOCKED_SECONDS
+    except OSError:
+        return False
 
 
 def close_unwritten() -> None:
@@ -80,13 +90,16 @@ def close_unwritten() -> None:
 _MOST_BYTES = 500_000
 
 
-def note(text: str) -> None:
+def note(text: str, error: Exception | None = None) -> None:
     """Add a line to the log of the configured home; nothing happens if the settings cannot be read."""
     from seasoned.config import load
     from seasoned.errors import SeasonedError
 
     with suppress(SeasonedError, OSError):
-        log(load().home, text)
+        config = load()
+        log(config.home, text if error is None else f"{text}: {error!r}")
+        if isinstance(error, SeasonedError) and "is locked" in str(error) and not _was_locked(config.store_path):
+            config.store_path.with_suffix(_LOCKED).touch(mode=0o600)
 
 
 def log(home: Path, text: str) -> None:

@@ -66,7 +66,7 @@ def run(arguments: list[str]) -> int:
         answer: int = getattr(import_module(f"seasoned.hooks.{module}"), name)(agent, arguments[2:])
     except Exception as error:  # noqa: BLE001
         if event != _DECIDES:
-            _note(f"{agent} {event} failed: {error!r}")
+            _note(f"{agent} {event} failed", error)
             return 0
         # With any other code than 2 the agent runs the call.
         sys.stderr.write(f"seasoned-hook: the call could not be checked ({error!r}), so it must not run.\n")
@@ -81,12 +81,12 @@ def _catch_up(agent: str) -> None:
     try:
         catch_up(home_folder(), received())
     except (OSError, ValueError) as error:
-        _note(f"{agent} {_BEGINS} could not catch up: {error!r}")
+        _note(f"{agent} {_BEGINS} could not catch up", error)
 
 
-def _note(text: str) -> None:
+def _note(text: str, error: Exception | None = None) -> None:
     # A broken installation must not disturb the agent either.
     with suppress(ImportError):
         from seasoned.hooks.event import note
 
-        note(text)
+        note(text, error)
