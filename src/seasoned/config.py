@@ -88,19 +88,22 @@ class Config(msgspec.Struct, frozen=True):
     # Where MEMORY.md and USER.md are; relative to the home folder unless absolute.
     memory_folder: Path = Path("memory")
     skill_folder: Path = Path("skills")
-    # Turns of the user after which memory is reviewed in the background; 0 switches it off.
+    # Who reviews: `same` (the agent of the session), another one by its name, `model`, or `off`. By default `model` if
+    # one is set, else `same`.
+    review_agent: str | None = None
+    # Turns of the user after which a session is reviewed in the background; 0 switches it off.
     review_memory_turns: _Count = 10
-    # Calls of tools after which skills are reviewed; 0 switches it off.
+    # Calls of tools after which a session is reviewed; 0 switches it off.
     review_skill_calls: _Count = 10
-    review_iterations: _Positive = 16  # requests to the model in one review
     review_seconds: _Positive = 600
-    review_tokens_per_day: _Count = 2_000_000  # tokens that all reviews of a day may use, in and out
+    review_per_day: _Positive = 5  # reviews of a day
+    review_tokens_per_day: _Count = 20_000  # tokens that all reviews of a day may use, in and out
     review_usd_per_day: _Amount = 2.0
     review_staging: bool = False  # whether what a review writes waits until a person accepts it
     review_stage_pages: bool = True  # whether that is so if the reviewed session read pages of others
     # Whether a review may change skills that a person wrote.
     review_allow_person_skills: bool = False
-    review_model: str | None = None  # another, cheaper model for reviews; it is given a digest
+    review_model: str | None = None  # another, cheaper model of the reviewer
     # Where the confirmation service listens (SEASONED_CONFIRM_URL).
     confirm_url: str | None = None
     telegram_url: str = "https://api.telegram.org"

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _HOME = "SEASONED_HOME"
+# Set for an agent that reviews: its hooks have nothing to say to it, and its session is not learned from.
+APART = "SEASONED_APART"
 # What a background process needs of the environment of an agent, whose keys and tokens it must not keep.
 _FEW = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
@@ -23,6 +25,11 @@ def agent_project_folder(environment: Mapping[str, str] | None = None) -> str:
     """The folder that Claude Code was started in, as it tells its hooks; empty for other agents."""
     env = os.environ if environment is None else environment
     return env.get("CLAUDE_PROJECT_DIR", "")
+
+
+def is_apart() -> bool:
+    """Whether the agent around this process was started by us to review a session."""
+    return bool(os.environ.get(APART))
 
 
 def use_home(folder: str) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.run import answer, seasoned
-from tests.review.scripted import STEPS
-from tests.scripted_model import call, serve_script
+from tests.review.scripted import answer as proposed
+from tests.review.scripted import note, skill
+from tests.scripted_model import Step, serve_script
 
 CLAUDE = "40904d81"
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "SEASONED_MODEL", "SEASONED_BASE_URL")
@@ -20,24 +22,29 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+def reviewed(home: Path, samples: Path, *steps: Step, options: tuple[str, ...] = (), expect: int = 0) -> Any:
+    """A review by a model that plays a script, and the server that heard it."""
+    (home / ".seasoned").mkdir(exist_ok=True)
+    with serve_script(*steps) as server:
+        (home / ".seasoned/config.toml").write_text(f'model = "scripted"\nbase_url = "{server.base_url}"\n')
+        if expect:
+            return seasoned("review", CLAUDE, samples, *options, expect=expect), server
+        return answer("review", CLAUDE, samples, *options), server
+
+
 def test_a_session_of_another_agent_is_reviewed_and_its_lesson_kept(home: Path, samples: Path) -> None:
-    keep = [
-        call("memory", action="add", target="user", text="Mira wants tests first."),
-        call("skill_manage", action="create", name="mend-tests", description="Mend failing tests.", content=STEPS),
-    ]
-    with serve_script(keep, "Kept two things; `mend-tests` overlaps with nothing.") as server:
-        done = answer("review", CLAUDE, samples, "--model", "scripted", "--base-url", server.base_url)
+    keep = proposed(
+        note("Mira wants tests first.", "user"),
+        skill("mend-tests", scope="everywhere"),
+        said="Kept two things; `mend-tests` overlaps with nothing.",
+    )
+    done, server = reviewed(home, samples, keep)
     assert (done["schema"], done["state"], done["context"]) == ("seasoned/review/1", "kept", "on demand")
     assert done["session"].startswith("claude-code:40904d81") and done["form"] == "digest"
     assert done["said"] == "Kept: memory +1; skill `mend-tests` created"
-    assert done["requests"] == 2 and done["input_tokens"] > 0 and "pid" not in done
+    assert done["requests"] == 1 and done["input_tokens"] > 0 and "pid" not in done
     asked = server.heard[0].json
-    assert [tool["function"]["name"] for tool in asked["tools"]] == [
-        "memory",
-        "skills_list",
-        "skill_view",
-        "skill_manage",
-    ]
+    assert "tools" not in asked
     assert "## The last 24 messages" in asked["messages"][-1]["content"]
     assert (home / ".seasoned/memory/USER.md").read_text("utf-8") == "Mira wants tests first."
     (change,) = answer("memory", "--history")["changes"]
@@ -46,27 +53,24 @@ def test_a_session_of_another_agent_is_reviewed_and_its_lesson_kept(home: Path, 
     assert change["tool"] == "memory" and change["call_id"] and change["task"]
     ledger = answer("review", "--ledger")
     assert ledger["reviews"] == [{name: value for name, value in done.items() if name != "schema"}]
-    assert ledger["today"]["requests"] == 2
+    assert (ledger["today"]["reviews"], ledger["today"]["per_day"]) == (1, 5)
     assert ledger["today"]["tokens"] == done["input_tokens"] + done["output_tokens"]
     assert "Kept: memory +1" in seasoned("review", "--ledger").stdout.replace("\n", " ")
 
 
 def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
-    with serve_script(call("memory", action="add", text="A fact."), "Proposed.") as server:
-        done = answer("review", CLAUDE, samples, "--staging", "--model", "m", "--base-url", server.base_url)
+    done, _ = reviewed(home, samples, proposed(note("A fact.")), options=("--staging",))
     assert (done["kept"], done["staged"]) == (0, 1)
     assert not (home / ".seasoned/memory/MEMORY.md").exists()
     assert [one["state"] for one in answer("review", "--staged")["changes"]] == ["staged"]
 
 
 def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path, samples: Path) -> None:
-    plan = answer("review", CLAUDE, samples, "--dry-run", "--model", "m", "--base-url", "http://127.0.0.1:9")
+    plan = answer("review", CLAUDE, samples, "--dry-run")
     assert plan["page"] is None
     copied = next(line for line in plan["text"].splitlines() if line.startswith("|foreign| ") and line.count(" ") > 9)
     texts = (copied.removeprefix("|foreign| ").strip(), "Mira wants tests first.")
-    keep = [call("memory", action="add", text=text) for text in texts]
-    with serve_script(keep, "Proposed.") as server:
-        done = answer("review", CLAUDE, samples, "--model", "m", "--base-url", server.base_url)
+    done, _ = reviewed(home, samples, proposed(*map(note, texts)))
     assert (done["kept"], done["staged"]) == (1, 1)
     (one,) = answer("review", "--staged")["changes"]
     assert (one["reason"], one["parent"]) == ("foreign", done["session"]) and one["foreign_call"]
@@ -81,30 +85,31 @@ def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path,
     assert "is not pending" in seasoned("review", "--drop", one["id"], expect=1).stderr
 
 
-def test_without_a_model_it_says_in_one_sentence_what_to_do(home: Path, samples: Path) -> None:
-    said = seasoned("review", CLAUDE, samples, expect=3).stderr
-    assert said.startswith("seasoned: No model is configured: ") and said.count("\n") == 1
-    assert not (home / ".seasoned").exists()
+def test_an_agent_that_is_not_there_is_named_in_one_sentence(home: Path, samples: Path) -> None:
+    missing = "The review failed: Claude Code is not installed: there is no 'claude' on the PATH.\n"
+    assert seasoned("review", CLAUDE, samples, PATH=str(home), expect=3).stderr == missing
+    assert [one["state"] for one in answer("review", "--ledger")["reviews"]] == ["failed"]
+    (home / ".seasoned/config.toml").write_text('review_agent = "off"\n')
+    assert "Name an agent with --agent" in seasoned("review", CLAUDE, samples, expect=3).stderr
 
 
 def test_a_dry_run_shows_what_would_be_sent_and_writes_nothing(home: Path, samples: Path) -> None:
-    plan = answer("review", CLAUDE, samples, "--dry-run", "--topic", "skills", "--staging")
+    plan = answer("review", CLAUDE, samples, "--dry-run", "--staging", "--agent", "model")
     assert plan["schema"] == "seasoned/review-plan/1" and plan["model"] is None
     assert plan["problem"].startswith("No model is configured")
     assert plan["bytes"] == len(plan["text"].encode()) and 0 < plan["tokens"] < plan["bytes"]
-    assert "# Review: skills" in plan["text"] and plan["whole_messages"] == 24 < plan["messages"]
+    assert "# Looking back on a session" in plan["text"] and plan["whole_messages"] == 24 < plan["messages"]
     assert plan["memory_folder"] == str(home / ".seasoned/memory") and plan["staging"] is True
     assert plan["project_folder"].startswith(str(home / ".seasoned/projects/waypost-"))
-    head = plan["text"].partition("## ")[0]
+    head = plan["text"].partition("# The session\n")[2].partition("## ")[0]
     assert f"| project: {plan['project']}" in head and "| folder: /" in head, "the digest says where it happened"
     assert "writes: memory in" in seasoned("review", CLAUDE, samples, "--dry-run").stdout
     assert not (home / ".seasoned").exists()
 
 
-def test_a_model_that_fails_ends_with_a_reason(samples: Path) -> None:
-    with serve_script(*[RuntimeError("out of order")] * 9) as server:
-        done = seasoned("review", CLAUDE, samples, "--model", "m", "--base-url", server.base_url, expect=3)
-    assert done.stderr.startswith("The review failed: ") and "out of order" in done.stderr
+def test_a_model_that_fails_ends_with_a_reason(home: Path, samples: Path) -> None:
+    done, _ = reviewed(home, samples, *[RuntimeError("out of order")] * 9, expect=3)
+    assert "The review failed: The model did not answer: " in done.stderr and "out of order" in done.stderr
     assert [one["state"] for one in answer("review", "--ledger")["reviews"]] == ["failed"]
 
 

@@ -38,6 +38,8 @@ RUNS = {
     "compare": [SAMPLES, SAMPLES],
     "compress-check": ["1e038fbf"],
     "recall": ["Bash"],
+    # Without an agent on the PATH it fails as it should, whatever is installed.
+    "review": ["--ledger"],
     "experiment run": ["plain"],
     "experiment show": ["none"],
     "backup": ["backup.db"],

@@ -364,8 +364,10 @@ def test_a_folder_that_a_variable_names_holds_the_servers_too(home: Path, tmp_pa
     assert not (home / ".claude.json").exists()
 
 
-def test_without_a_model_it_is_said_that_no_reviews_happen_and_how_to_have_them(home: Path) -> None:
-    said = seasoned("connect", "claude-code", "--yes").stdout
-    assert "Choose a model for reviews" in said and "ANTHROPIC_API_KEY" in said
+def test_who_reviews_and_what_a_day_of_that_costs_is_said_before_anything_is_connected(home: Path) -> None:
+    said = " ".join(seasoned("connect", "claude-code", "--dry-run").stdout.split())
+    assert "Claude Code looks back on finished sessions with haiku: at most 5 times and 20,000 tokens a day" in said
+    assert 'To switch that off, write `review_agent = "off"`' in said
+    (home / ".seasoned").mkdir(exist_ok=True)
     (home / ".seasoned" / "config.toml").write_text('review_model = "openai:gpt-5.4-mini"\n')
-    assert "Choose a model" not in seasoned("connect", "codex", "--yes").stdout, "there is one"
+    assert "A model looks back on finished sessions with" in seasoned("connect", "codex", "--yes").stdout

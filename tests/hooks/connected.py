@@ -18,6 +18,7 @@ from tests.cli.run import seasoned
 from tests.confirm.serving import credentials_for
 from tests.example.examples import template
 from tests.real_clients import run_alone
+from tests.review.scripted import skill
 from tests.scripted_server import Line, Step, read_log
 
 MODEL_PORT, REVIEW_PORT = 8099, 8098
@@ -30,16 +31,12 @@ esac
 """
 # The same in every folder, so that only the history of a folder decides what is shown there.
 MAKEFILE = "test lint verify:\n\t@echo 3 passed\n"
-KEEPS = {
-    "tool": "skill_manage",
-    "arguments": {
-        "action": "create",
-        "name": "parcel-reports",
-        "description": "How reports of parcels are made.",
-        "content": "# Reports of parcels\n\nGive the week in its ISO form: 2026-W09.",
-        "scope": "everywhere",
-    },
-}
+KEEPS = skill(
+    "parcel-reports",
+    "# Reports of parcels\n\nGive the week in its ISO form: 2026-W09.",
+    description="How reports of parcels are made.",
+    scope="everywhere",
+)
 WAIT = """\
 n=0
 while [ $n -lt 900 ]; do

@@ -22,6 +22,7 @@ from tests.history.hermes_rows import HermesDb
 from tests.history.more_agents import QWEN, cursor_database, qwen_call, qwen_line
 from tests.history.small_formats import lines
 from tests.hooks.test_events import HOOK, hook
+from tests.review.scripted import answer
 from tests.scripted_server import serve_script
 
 SESSION = "11111111-2222-4333-8444-555555555555"
@@ -71,7 +72,7 @@ def counted(config: Config, agent: str = "claude-code") -> dict[str, Any]:
 
 
 def test_a_review_begins_by_itself_when_it_is_due_and_the_hook_does_not_wait(tmp_path: Path) -> None:
-    slow = {"text": "Nothing to save.", "pause": 0.4}
+    slow = {"text": answer(said="Nothing to save."), "pause": 0.4}
     with serve_script(slow) as server:
         config = configure(server.url, review_skill_calls=3)
         begun = time.monotonic()
@@ -81,17 +82,25 @@ def test_a_review_begins_by_itself_when_it_is_due_and_the_hook_does_not_wait(tmp
         assert f"review of claude-code:{SESSION}: Nothing" in said
         assert answered < time.monotonic() - begun - 0.3, "the review went on after the hook had ended"
         assert server.requests, "the model was asked"
-    assert counted(config)["count"] == {"turns": 1, "calls": 0}
+    assert counted(config)["count"] == {"turns": 0, "calls": 0}
 
 
-def test_without_a_model_that_somebody_chose_nothing_happens_though_there_is_a_key(tmp_path: Path) -> None:
-    config = configure(None, review_skill_calls=1)
+def test_when_reviews_are_off_nothing_happens_though_there_is_a_key(tmp_path: Path) -> None:
+    config = configure(None, review_skill_calls=1, review_agent="off")
     env = {"ANTHROPIC_API_KEY": "sk-ant-dummy", "OPENAI_API_KEY": "sk-dummy"}
     path = str(transcript(tmp_path, 5))
     assert hook("claude-code", "Stop", session_id=SESSION, transcript_path=path, env=env) is None
     assert hook("claude-code", "SessionEnd", session_id=SESSION, transcript_path=path, env=env) is None
     settle(config)
     assert not review_folder(config).exists() and log_of(config) == ""
+
+
+def test_an_agent_that_reviews_has_no_hooks(tmp_path: Path) -> None:
+    config = configure(None)
+    path = str(transcript(tmp_path, 5))
+    for event in ("Stop", "SessionEnd"):
+        assert hook("claude-code", event, session_id=SESSION, transcript_path=path, env={"SEASONED_APART": "1"}) is None
+    assert not (config.home / "learn").exists()
 
 
 def test_turns_and_calls_are_counted_once_however_often_they_are_told(tmp_path: Path) -> None:
@@ -164,7 +173,7 @@ def test_sub_agents_and_sessions_without_a_file_are_not_counted(tmp_path: Path) 
 def write_due(config: Config, *sessions: str) -> None:
     review_folder(config).mkdir(parents=True)
     for session in sessions:
-        due = DueSession("claude-code", session, "skills")
+        due = DueSession("claude-code", session)
         (review_folder(config) / f"{session}.due").write_bytes(msgspec.json.encode(due))
 
 

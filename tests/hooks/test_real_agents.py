@@ -15,6 +15,7 @@ from tests.history.test_real_programs import COUNTS, check_the_session_is_read_w
 from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, is_title, snapshot, told
 from tests.hooks.connected import KEEPS, LEARNED, REVIEW_PORT, WEEK, Connected
 from tests.hooks.person import REASON
+from tests.review.scripted import answer as proposed
 from tests.scripted_server import Line
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
@@ -88,7 +89,7 @@ def test_an_agent_begins_warm_gets_a_hint_asks_a_person_and_is_reviewed_and_undo
         script.append(reads_what_is_missing(place))
     made, prompt, answer = len(script) - script.count(TITLE), "How many? Fix the lint errors too.", "Three were late."
     script.append({"text": answer})
-    review = [{"calls": [KEEPS]}, {"text": "Kept how weeks are written."}]
+    review = [{"text": proposed(KEEPS, said="Kept how weeks are written.")}]
     agreed_to = "gem push" if has_service else None
     _, asked, reviewed = place.run(script, place.ask(prompt), LEARNED, review=review, agreed=agreed_to)
     first, after, _, denied, *agreed = main_requests(asked)

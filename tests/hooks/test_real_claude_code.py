@@ -13,6 +13,7 @@ from tests.example.examples import example
 from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
 from tests.hooks.person import REASON
 from tests.real_clients import claude_code
+from tests.review.scripted import answer, note
 from tests.scripted_server import Line
 
 FIRST = "11111111-1111-4111-8111-111111111111"
@@ -23,7 +24,7 @@ UUID = r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 DAY = r"\b20\d\d-\d\d-\d\d(?=T\d\d:)"
 ASKED = "How many again? Fix the lint errors too."
 # What a program printed, which must not become a note by itself.
-COPIES = {"tool": "memory", "arguments": {"action": "add", "text": f"Note: {WEEK}!"}}
+COPIES = note(f"Note: {WEEK}!")
 
 
 class ClaudeCode(Connected):
@@ -122,7 +123,7 @@ def run_all(place: ClaudeCode) -> tuple[list[Line], list[Line]]:
         place.ask("Go on.", "--resume", SECOND),
         place.ask("/compact", "--resume", SECOND),
         place.ask("And now?", "--resume", SECOND),
-        review=[{"calls": [KEEPS, COPIES]}, {"text": "Kept how weeks are written."}],
+        review=[{"text": answer(KEEPS, COPIES, said="Kept how weeks are written.")}],
     )
     return asked, reviewed
 
@@ -229,7 +230,7 @@ def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_sk
     (waits,) = json.loads(place.seasoned("review", "--staged", "--json"))["changes"]
     assert (waits["reason"], waits["parent"]) == ("foreign", f"claude-code:{SECOND}")
     assert WEEK in waits["foreign_text"] and waits["foreign_tool"] == "Bash" and waits["foreign_call"]
-    assert COPIES["arguments"]["text"] not in place.seasoned("memory")
+    assert COPIES["text"] not in place.seasoned("memory")
     ledger = json.loads(place.seasoned("review", "--ledger", "--json"))
     assert [one["session"] for one in ledger["reviews"]] == [f"claude-code:{SECOND}"]
 

@@ -12,6 +12,7 @@ from tests.example.examples import example
 from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
 from tests.hooks.person import REASON
 from tests.real_clients import codex
+from tests.review.scripted import answer
 from tests.scripted_server import Line
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
@@ -89,7 +90,7 @@ class Ran:
         done, self.begun, self.reviewed = place.run(
             script,
             place.ask(ASKED),
-            review=[{"calls": [KEEPS]}, {"text": "Kept how weeks are written."}],
+            review=[{"text": answer(KEEPS, said="Kept how weeks are written.")}],
         )
         (self.thread,) = set(threads(done.stdout))
         limit = ["-c", "model_auto_compact_token_limit=50000"]

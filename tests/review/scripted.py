@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-from pydantic_ai.models import Model
-
 from seasoned.begin.memory import MemoryName, read
+from seasoned.config import Config
 from seasoned.redact.key import Secrecy
-from seasoned.review.due import ReviewSettings, Topic
+from seasoned.review.answer import Context
+from seasoned.review.due import Reviewer
 from seasoned.review.ledger import Review, reviews
-from seasoned.review.prompt import make_ready
-from seasoned.review.run import ReviewPlan, carry_out
-from seasoned.review.tools import Context
+from seasoned.review.run import review_session
 from seasoned.session import Message, Session, SessionRef
 from seasoned.store import Store, open_store
+from tests.scripted_model import Answer, Step, serve_script
 
 NOW = 1_790_000_000.0
 SECRECY = Secrecy(b"k" * 32)
 STEPS = "1. Run the build.\n2. Read the first error.\n"
+MODEL = Reviewer("model")
+Proposal = dict[str, str]
+
+
+def note(text: str, target: str = "notes", *, action: str = "add", old: str = "") -> Proposal:
+    return {"action": action, "target": target, "text": text, "old_text": old}
+
+
+def skill(name: str, text: str = STEPS, *, action: str = "create", **more: str) -> Proposal:
+    empty = {"description": "Do it.", "old_text": "", "file": "", "scope": "project"}
+    return {**empty, "action": action, "name": name, "text": text, **more}
+
+
+def rule(text: str, quote: str) -> Proposal:
+    return {"text": text, "quote": quote}
+
+
+def data(*proposals: Proposal, said: str = "Kept.") -> dict[str, Any]:
+    """An answer with these proposals."""
+    notes = [one for one in proposals if "target" in one]
+    skills = [one for one in proposals if "name" in one]
+    return {"notes": notes, "skills": skills, "rules": [one for one in proposals if "quote" in one], "said": said}
+
+
+def answer(*proposals: Proposal, said: str = "Kept.") -> str:
+    return json.dumps(data(*proposals, said=said))
 
 
 def context_at(home: Path, **more: Any) -> Context:
@@ -33,28 +59,24 @@ def context_at(home: Path, **more: Any) -> Context:
     return Context(**{**values, **more})
 
 
-def session_about(prompt: str, answer: str = "Done.") -> Session:
+def session_about(*said: str) -> Session:
     """A session of one turn."""
-    return Session(SessionRef("codex", "s1"), "codex", "", (Message("user", prompt), Message("assistant", answer)))
+    prompts = tuple(Message("user", text) for text in said)
+    return Session(SessionRef("codex", "s1"), "codex", "", (*prompts, Message("assistant", "Done.")))
 
 
 def open_at(home: Path) -> Store:
     return open_store(home / "seasoned.db")
 
 
-async def review_now(
-    model: Model,
-    session: Session,
-    context: Context,
-    *,
-    topic: Topic = "both",
-    settings: ReviewSettings | None = None,
-    **more: Any,
+def review_now(
+    home: Path, session: Session, step: Step | Answer, *, context: Context | None = None, **settings: Any
 ) -> Review:
-    """One review of a session."""
-    request = make_ready(session, context, topic=topic)
-    plan = ReviewPlan(request=request, model=model, context=context, settings=settings or ReviewSettings())
-    return await carry_out(plan, **more)
+    """One review of a session by a model that gives this answer."""
+    with serve_script(step) as server:
+        given = {f"review_{name}": value for name, value in settings.items()}
+        config = Config(home=home, model="scripted", base_url=server.base_url, **given)
+        return review_session(config, context or context_at(home), session, MODEL)
 
 
 def notes_of(home: Path, which: MemoryName = "notes") -> list[str]:

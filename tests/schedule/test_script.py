@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from seasoned.errors import NotFound, Refused
+from seasoned.runner.process import run_limited
 from seasoned.schedule.script import OUTPUT_CHARACTERS, ScriptRun, find_script, run_script, says_nothing
 from tests.each_case import each_case
 from tests.schedule.places import config_at_home, script
@@ -17,7 +18,7 @@ from tests.schedule.places import config_at_home, script
 
 def run(name: str, **options: Any) -> ScriptRun:
     config = config_at_home()
-    values: dict[str, Any] = {"folder": None, "time_seconds": 20.0, "stop": lambda: False}
+    values: dict[str, Any] = {"folder": None, "time_seconds": 20.0, "stop": lambda: False, "run_program": run_limited}
     return run_script(name, scripts=config.home / "scripts", environment=os.environ, **{**values, **options})
 
 

@@ -128,7 +128,7 @@ BY_HAND = {
 HTTP = {"schedule-run", "confirm-redeemed", "confirm-hook", "confirm-event", "error", "health", "gateway-health"}
 # Files that a command writes, not answers.
 FILES = {"lessons-file"}
-SCRIPT = ("Nothing to save.", *["Done."] * 40)
+SCRIPT = ('{"notes": [], "skills": [], "rules": [], "said": "Nothing to save."}', *["Done."] * 40)
 # Fields whose own fields are whatever tools there are, what a tool was given, or described elsewhere.
 FREE = {"arguments", "tool_distribution", "tool_success_rates", "by_type", "content", "measures", "banks", "parts"}
 FREE |= {"shares", "counts", "expected", "settings", "passed_over"}

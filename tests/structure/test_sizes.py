@@ -35,6 +35,7 @@ BROAD_EXCEPTS: dict[tuple[str, str], str] = {
         "ErrorBoundary.part",
     ): "one call of Hermes: it goes on without our part",
     ("src/seasoned/mine/run.py", "mine_into"): "one file: it is reported, and the others go on",
+    ("src/seasoned/runner/hermes_turn.py", "main"): "one run: whatever breaks in Hermes is a sentence for the caller",
     ("src/seasoned/schedule/scheduler.py", "_Running.start.work"): "one job: however it breaks, its line says so",
 }
 

@@ -99,7 +99,6 @@ def fill_learned(home: Path, *, session: str = "codex:a") -> None:
             ref=SessionRef("seasoned", "review-1"),
             session=SessionRef(*session.split(":", 1)),
             context="on demand",
-            topic="memory",
             form="digest",
             model="openai:gpt-5",
             platform="cli",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Literal
 
 import msgspec
 
@@ -13,17 +12,17 @@ from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
 from seasoned.review import undo
-from seasoned.review.due import ReviewSettings, settings_of
+from seasoned.review.answer import Context
+from seasoned.review.due import Reviewer, ReviewSettings, reviewer_of, settings_of
 from seasoned.review.journal import Change, WriteReply, changes
 from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
 from seasoned.review.prompt import make_ready, own_instructions
-from seasoned.review.tools import Context
-from seasoned.runner.model import ModelChoice, choose_model
+from seasoned.review.run import review_session
+from seasoned.runner.run import MODEL, problem_of
 from seasoned.session import Session
 from seasoned.store.project import ProjectFinder
 from seasoned.store.search import find_session
 
-Topic = Literal["memory", "skills", "both"]
 # States of a review that ended without a result.
 BAD_STATES = ("failed", "budget", "time", "interrupted")
 
@@ -32,7 +31,7 @@ class ReviewPreview(msgspec.Struct, frozen=True, kw_only=True):
     """What a review would send and where it would write, without asking a model."""
 
     session: str
-    topic: Topic
+    agent: str
     model: str | None
     problem: str | None
     messages: int
@@ -50,42 +49,38 @@ class ReviewPreview(msgspec.Struct, frozen=True, kw_only=True):
     page: str | None = None
 
 
-def choose_reviewer(config: Config, model: str | None = None, base_url: str | None = None) -> ModelChoice:
-    """The model that reviews: the one given, else the one configured for reviews, else the usual one."""
-    # The reviewer's configured name belongs to its own server, so it is not used with another --base-url.
-    return choose_model(config, model or (None if base_url else settings_of(config).model), base_url)
+def choose_reviewer(config: Config, session: Session, agent: str | None = None, model: str | None = None) -> Reviewer:
+    """Who reviews a session: the agent and model given, else those of the settings."""
+    if agent is not None or model is not None:
+        # A model alone is one of an API, as `--model openai:NAME` says.
+        config = msgspec.structs.replace(config, review_agent=agent or MODEL, review_model=model)
+    found = reviewer_of(config, session.ref.agent)
+    if found is None:
+        raise CannotDo(f"Nobody reviews sessions of {session.ref.agent}. Name an agent with --agent, or a model.")
+    return found
 
 
-def review(config: Config, session: Session, topic: Topic, choice: ModelChoice, *, staging: bool) -> Review:
-    """Ask the model, and keep what it learned; with `staging`, its changes wait for a person."""
-    # Imported here: the agent library takes a second, and comes with an extra.
-    from seasoned.review.run import review_session
-
-    context = _context(config, kept_secrecy(config), session, staging=staging)
-    return review_session(config, settings_of(config), context, session, topic, choice)
+def review(config: Config, session: Session, reviewer: Reviewer, *, staging: bool) -> Review:
+    """Have a session reviewed, and keep what it taught; with `staging`, the changes wait for a person."""
+    return review_session(config, _context(config, kept_secrecy(config), session, staging=staging), session, reviewer)
 
 
-def plan_review(
-    config: Config, session: Session, topic: Topic, *, model: str | None, base_url: str | None, staging: bool
-) -> ReviewPreview:
+def plan_review(config: Config, session: Session, reviewer: Reviewer, *, staging: bool) -> ReviewPreview:
     """What a review would send. It writes nothing, not even a new redaction key."""
     settings = settings_of(config)
-    try:
-        name, missing = choose_reviewer(config, model, base_url).name, None
-    except CannotDo as error:
-        # A plan without a model still shows what would be sent, so the reason becomes a line of it.
-        name, missing = None, str(error)
     # Not kept_secrecy: that would write a new key, and a dry run must leave no file behind.
     context = _context(config, read_secrecy(config), session, staging=staging)
-    ready = make_ready(session, context, topic=topic, own=own_instructions(config), window=config.context_length)
+    own, window = own_instructions(config), config.context_length
+    ready = make_ready(session, context, own=own, window=window, tokens_per_day=settings.tokens_per_day)
     page = ready.foreign.page
     with store_or_empty(config) as store:
         spent = spent_today(store, now=time.time())
     return ReviewPreview(
         session=str(session.ref),
-        topic=topic,
-        model=name,
-        problem=missing or over_budget(settings, spent, expected=ready.tokens),
+        agent=reviewer.agent,
+        model=reviewer.model,
+        problem=problem_of(config, reviewer.agent, reviewer.model)
+        or over_budget(settings, spent, expected=ready.tokens),
         messages=ready.digest.messages,
         whole_messages=ready.digest.whole,
         bytes=len(ready.text.encode("utf-8", "replace")),
@@ -129,14 +124,13 @@ def decide_staged(config: Config, accepted: Sequence[int], dropped: Sequence[int
 
 
 def _context(config: Config, secrecy: Secrecy, session: Session, *, staging: bool) -> Context:
-    folders: dict[str, Any] = {"memory_folder": config.memory_folder, "skill_folder": config.skill_folder}
     with store_or_empty(config) as store:
         found = ProjectFinder(store).find(session.cwd, remote=session.remote, application=session.application)
     return Context(
         home=config.home,
         secrecy=secrecy,
-        folder=session.cwd,
+        memory_folder=config.memory_folder,
+        skill_folder=config.skill_folder,
         project=None if found is None else found.key,
         staging=staging,
-        **folders,
     )

@@ -19,6 +19,8 @@ from seasoned.cli.options import Commands, json_option, verbose_option, yes_opti
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, NotFound
+from seasoned.runner.agent import AGENT_PROGRAMS
+from seasoned.runner.run import MODEL
 from seasoned.schedule import job_table
 from seasoned.schedule.hermes_jobs import import_jobs
 from seasoned.schedule.job import JobRun
@@ -29,7 +31,7 @@ from seasoned.text import plural
 
 _COLOURS = {"ok": "green", "silent": "green", "failed": "red", "unknown": "red", "empty": "yellow", "skipped": "dim"}
 # Fields that `list JOB` prints below the times, if they are set: what runs, then the rules for when it cannot.
-_SHOWN = ("prompt", "script", "skills", "model", "provider", "folder", "delivery", "repeat")
+_SHOWN = ("prompt", "script", "skills", "agent", "terminal", "model", "provider", "folder", "delivery", "repeat")
 _RULES = ("missed", "timeout_seconds", "min_context", "context_length")
 # How soon `serve` notices that the scheduler died.
 _WAIT_SECONDS = 0.5
@@ -52,6 +54,14 @@ def cron() -> None:
 @click.option("--zone", help="The time zone, such as Europe/Berlin. Default: this machine's.")
 @click.option("--script", help="Run this script in ~/.seasoned/scripts first. Without a prompt it is the whole job.")
 @click.option("--skill", "skills", multiple=True, help="Give the agent this skill; can be repeated.")
+@click.option(
+    "--agent",
+    type=click.Choice([*AGENT_PROGRAMS, MODEL]),
+    default=MODEL,
+    show_default=True,
+    help="Who runs it: an agent of yours, with its login, or a model API.",
+)
+@click.option("--terminal", is_flag=True, help="Let the agent run commands.")
 @click.option("--model", help="The model. Default: by the configured routes, else the usual one.")
 @click.option("--provider", help="openai, anthropic, local, or a server's address.")
 @click.option("--folder", type=click.Path(path_type=Path), help="The working folder. Default: one for this job.")
@@ -139,7 +149,7 @@ def _print_one(job: str, *, as_json: bool) -> None:
     _print_job(stored, time.time(), as_json=as_json)
     for field in (*_SHOWN, *_RULES) if not as_json else ():
         value = getattr(stored.job, field)
-        if value not in (None, "", ()):
+        if value not in (None, "", (), False):
             text = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else value
             click.echo(printable(f"{field.replace('_', ' ')}: {text}"))
 

@@ -75,7 +75,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> 
         steps=(
             *([_TRUST] if set(parts) - {"mcp"} else []),
             *server_steps(parts),
-            *common_steps(config, parts),
+            *common_steps(config, "codex", parts),
         ),
         links=skill_links(config, home, parts),
         parts=tuple(part for part in PARTS if part in parts),

@@ -48,7 +48,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> 
         AGENT,
         change_of(path, before, with_plugin(before, path), "the plugin `seasoned` is enabled"),
         links=skill_links(config, config.hermes_home, PARTS),
-        steps=(*_own_steps(config), *common_steps(config)),
+        steps=(*_own_steps(config), *common_steps(config, "hermes")),
     )
 
 

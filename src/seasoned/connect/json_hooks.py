@@ -141,7 +141,7 @@ class JsonHooks(msgspec.Struct, frozen=True):
             steps=(
                 *self.own_steps(before),
                 *server_steps(parts),
-                *common_steps(config, parts, asks_itself=self.asks_itself),
+                *common_steps(config, agent, parts, asks_itself=self.asks_itself),
             ),
             links=skill_links(config, self.home(config), parts),
             parts=tuple(parts),

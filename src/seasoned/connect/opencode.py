@@ -47,7 +47,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> 
     return ConnectPlan(
         AGENT,
         change_of(path, before, _plugin(config, programs, parts).encode(), why),
-        steps=(*server_steps(parts), *common_steps(config, parts)),
+        steps=(*server_steps(parts), *common_steps(config, "opencode", parts)),
         links=skill_links(config, config.opencode_config_dir, parts),
         parts=tuple(parts),
     )

@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.errors import CannotDo
-from seasoned.review.due import has_model
+from seasoned.review.due import day_of_reviews
 
 # The parts of a connection; the user may leave some out.
 Part = Literal["warm", "hints", "confirmations", "reviews", "mcp"]
@@ -165,17 +165,18 @@ def _lines(data: bytes | None) -> list[str]:
     return [] if data is None else data.decode("utf-8", "backslashreplace").splitlines(keepends=True)
 
 
-def common_steps(config: Config, parts: Collection[Part] = PARTS, *, asks_itself: bool = False) -> tuple[str, ...]:
+def common_steps(
+    config: Config, agent: str, parts: Collection[Part] = PARTS, *, asks_itself: bool = False
+) -> tuple[str, ...]:
     """What this configuration still lacks; `asks_itself`: the agent asks by itself and needs no service."""
     found = []
     if not config.confirm_url and "confirmations" in parts and not asks_itself:
         found.append(
             "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, high-risk calls are denied."
         )
-    if not has_model(config) and "reviews" in parts:
+    if "reviews" in parts:
         found.append(
-            f"Choose a model for reviews: write `review_model` into {config.home / 'config.toml'}, and start the agent "
-            "where its key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY). Until then nothing is reviewed, and nothing is "
-            "sent to a model; hints need none."
+            f'{day_of_reviews(config, agent)} To switch that off, write `review_agent = "off"` into '
+            f"{config.home / 'config.toml'}."
         )
     return tuple(found)

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 
-from seasoned.environment import home_folder, use_home
+from seasoned.environment import home_folder, is_apart, use_home
 from seasoned.hooks.dialect import end_after, received, speak_as
 
 AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor")
@@ -55,6 +55,8 @@ def run(arguments: list[str]) -> int:
         # Agents treat 2 as a refusal and ignore 1 as a broken hook: wrong settings must be noticed.
         return 2
     if event != _DECIDES:
+        if is_apart():
+            return 0
         end_after(_PATIENCE_SECONDS, lambda: _note(f"{agent} {event} took too long, so it answered nothing"))
     if home is not None:
         use_home(home)

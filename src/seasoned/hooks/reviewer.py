@@ -23,7 +23,7 @@ from seasoned.connect.plan import make_links
 from seasoned.errors import CannotDo, NotFound, SourceError, UsageError
 from seasoned.file_lock import locked
 from seasoned.hooks.event import log
-from seasoned.review.due import ReviewCount, Topic, has_model, settings_of, topic_due
+from seasoned.review.due import ReviewCount, is_due, reviewer_of, settings_of
 
 _MOST_SESSIONS = 200
 _LOCK_SECONDS = 2.0
@@ -48,23 +48,22 @@ class DueSession(msgspec.Struct, frozen=True):
 
     agent: str
     session: str
-    topic: Topic
 
 
 def count_new(config: Config, agent: str, session: str) -> None:
     """Count what is new in a session that was learned from, and start a review of it if one is due."""
-    if not has_model(config):
+    if reviewer_of(config, agent) is None:
         return
     folder = review_folder(config)
     make_private_folder(config.home)
     make_private_folder(folder)
     try:
         with locked(folder / f".{agent}.lock", wait_seconds=_LOCK_SECONDS):
-            topic = _count(config, agent, session)
+            due = _count(config, agent, session)
     except CannotDo:
         return  # another process is counting at this moment
-    if topic is not None:
-        data = msgspec.json.encode(DueSession(agent, session, topic))
+    if due:
+        data = msgspec.json.encode(DueSession(agent, session))
         write_atomic(folder / f"{digest(f'{agent}:{session}')[:16]}.due", data, unfinished=folder / ".unfinished")
         # Detached, so that learning does not wait for it.
         start("seasoned.hooks.reviewer", str(config.home))
@@ -75,20 +74,19 @@ def review_folder(config: Config) -> Path:
     return config.home / "connect" / ".review"
 
 
-def _count(config: Config, agent: str, session: str) -> Topic | None:
+def _count(config: Config, agent: str, session: str) -> bool:
     file = review_folder(config) / f"{agent}.json"
     known = _load(file)
     seen = known.seen.get(session, _CountedSession())
     now = _read_count(config, agent, session, seen)
-    added = (max(0, now.turns - seen.turns), max(0, now.calls - seen.calls))
-    count = ReviewCount(known.count.turns + added[0], known.count.calls + added[1])
-    topic = topic_due(count, settings_of(config))
-    if topic is not None:
-        count = count.without(topic)
+    count = known.count.after(turns=max(0, now.turns - seen.turns), calls=max(0, now.calls - seen.calls))
+    due = is_due(count, settings_of(config))
+    if due:
+        count = ReviewCount()
     others = {name: one for name, one in known.seen.items() if name != session}
     kept = dict([*others.items(), (session, now)][-_MOST_SESSIONS:])
     write_atomic(file, msgspec.json.encode(_AgentCount(count, kept)), unfinished=file.parent / ".unfinished")
-    return topic
+    return due
 
 
 def _load(file: Path) -> _AgentCount:
@@ -153,8 +151,6 @@ def _take(config: Config, path: Path) -> int:
         return 0
     # Before the review: one that kills this process must not be restarted again and again.
     path.unlink(missing_ok=True)
-    if not has_model(config):
-        return 0
     log(config.home, f"review of {due.agent}:{due.session}: {_review(config, due)}")
     link_skills(config)
     return 1
@@ -168,7 +164,7 @@ def _review(config: Config, due: DueSession) -> str:
         python = reviewing_python(due.agent, home=config.home) or sys.executable
     except CannotDo as error:
         return str(error)
-    command = [python, "-P", "-m", "seasoned.cli.main", "review", reference, "--topic", due.topic]
+    command = [python, "-P", "-m", "seasoned.cli.main", "review", reference]
     try:
         done = subprocess.run(
             command,

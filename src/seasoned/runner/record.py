@@ -1,17 +1,17 @@
-"""Recording: every message goes into the store at once, redacted. A failing store never stops a conversation."""
+"""Recording: what was said goes into the store as a session, redacted."""
 
 from __future__ import annotations
 
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
 
+from seasoned.errors import SeasonedError
 from seasoned.history.builder import ReadState, SessionBuilder
 from seasoned.history.coerce import time_of
 from seasoned.history.reader.seasoned_db import AGENT, NAME, cost_of, read_message, total_cost
@@ -77,7 +77,6 @@ def _redacted_json(text: str, redactor: Redactor) -> str:
 
 
 _TITLE_CHARS = 80
-_FLUSH_SECONDS = 5.0
 _encode = msgspec.json.Encoder().encode
 
 
@@ -140,7 +139,7 @@ class Recorder:
         about: ConversationInfo,
         *,
         clock: Callable[[], float] = time.time,
-        unsettled: set[int] | None = None,
+        unsettled: set[int],
     ) -> None:
         """`unsettled` collects sessions whose turns ended, for a caller that settles many conversations at once."""
         self.about = about
@@ -161,7 +160,6 @@ class Recorder:
         self._read = 0
         self._summaries: set[int] = set()
         self.title = about.title
-        # Requests before this position are accounted for.
 
     def take_up(self, recorded: RecordedConversation) -> None:
         """Continue where a recorded conversation ended."""
@@ -185,16 +183,6 @@ class Recorder:
             self._save(new)
         if turn_ends:
             self._end_turn()
-
-    def end(self, reason: str) -> None:
-        """Record how the conversation ended."""
-        with self._store.write():
-            row = self._store.row("session.find_ref", {"agent": AGENT, "native_id": self.about.ref.native_id})
-            if row is not None:
-                self._store.run("message.end", {"id": row["id"], "end_reason": reason})
-
-    def close(self) -> None:
-        self._store.close()
 
     def _save(self, new: Sequence[tuple[int, Body]]) -> None:
         builder = self._read_turn()
@@ -246,10 +234,7 @@ class Recorder:
         self._builder = None
         self._saved.clear()
         self._reader.forget()
-        if self._unsettled is None:
-            update_aggregates(self._store, self._writer.touched)
-        else:
-            self._unsettled |= self._writer.touched
+        self._unsettled |= self._writer.touched
 
     def _source(self) -> int:
         # For its own conversations the store is the source; it never counts as completely read.
@@ -257,69 +242,22 @@ class Recorder:
         return self._writer.write_source(batch)
 
 
-class BackgroundRecorder:
-    """Runs a recorder in its own thread: a conversation never waits for it, and a failure is reported once."""
-
-    def __init__(self, path: Path, secrecy: Secrecy, about: ConversationInfo) -> None:
-        self.about = about
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-record")
-        self._recorder: Recorder | None = None
-        self._pending: list[Future[None]] = []
-        self._failure: str | None = None
-        self._is_reported = False
-        self._is_closed = False
-        # Opened in the thread that uses it: a connection of SQLite belongs to one thread.
-        self._submit(self._open, path, secrecy)
-
-    def write(self, position: int, bodies: Sequence[Body], *, turn_ends: bool = False) -> None:
-        """Write messages from a position on."""
-        self._submit(lambda: self._run_with_recorder(lambda r: r.write(position, bodies, turn_ends=turn_ends)))
-
-    def flush(self, seconds: float = _FLUSH_SECONDS) -> str | None:
-        """Wait until everything is written; the reason if it was not, once."""
-        waiting, self._pending = self._pending, []
-        deadline = time.monotonic() + seconds
-        for future in waiting:
-            try:
-                error = future.exception(timeout=max(0.0, deadline - time.monotonic()))
-            except TimeoutError:
-                # It is still being written: the next flush waits for it again.
-                self._pending.append(future)
-                continue
-            if error is not None and self._failure is None:
-                self._failure = str(error) or type(error).__name__
-        if self._failure is None or self._is_reported:
-            return None
-        self._is_reported = True
-        return f"This conversation is not being recorded: {self._failure}"
-
-    def close(self, reason: str | None = None) -> str | None:
-        """Write what is left and how the conversation ended; the reason if that failed."""
-        if self._is_closed:
-            return None
-        self._is_closed = True
-        if reason is not None:
-            self._submit(lambda: self._run_with_recorder(lambda r: r.end(reason)))
-        self._submit(self._close)
-        note = self.flush()
-        self._thread.shutdown(wait=False)
-        return note
-
-    def _submit(self, work: Callable[..., None], *arguments: object) -> None:
-        self._pending.append(self._thread.submit(work, *arguments))
-
-    def _open(self, path: Path, secrecy: Secrecy) -> None:
-        self._recorder = Recorder(open_store(path), secrecy, self.about)
-
-    def _run_with_recorder(self, work: Callable[[Recorder], None]) -> None:
-        if self._recorder is not None:
-            work(self._recorder)
-
-    def _close(self) -> None:
-        if self._recorder is not None:
-            self._recorder.close()
-            # SQLite lets only the thread that opened a store close it.
-            self._recorder = None
+def record_conversation(
+    path: Path, secrecy: Secrecy, about: ConversationInfo, messages: Sequence[ModelMessage], *, ended: str | None = None
+) -> str | None:
+    """Write a conversation that is over, and why it was stopped; a sentence if that was not possible."""
+    unsettled: set[int] = set()
+    try:
+        with open_store(path) as store:
+            Recorder(store, secrecy, about, unsettled=unsettled).write(0, [*map(body_of, messages)], turn_ends=True)
+            update_aggregates(store, unsettled)
+            with store.write():
+                row = store.row("session.find_ref", {"agent": AGENT, "native_id": about.ref.native_id})
+                if row is not None and ended is not None:
+                    store.run("message.end", {"id": row["id"], "end_reason": ended})
+    except (SeasonedError, OSError) as error:
+        return f"This conversation was not recorded: {error}"
+    return None
 
 
 def read_stored(store: Store, session_id: int, ref: SessionRef) -> tuple[tuple[Body, ...], ReadState]:

@@ -136,12 +136,27 @@ def _prefers_program(text: str) -> bool:
     return found is not None and (found[1][0] == "`" or any(found[1].strip(",") in group(one) for one in programs))
 
 
+def same_rule(text: str, quote: str) -> SpokenRule | None:
+    """The rule that a person's sentence holds, worded like `text` if that says nothing else; None if it holds none."""
+    found = next(spoken_rules(quote), None)
+    worded = " ".join(text.split()).rstrip(" .!)")
+    if found is None or not worded or len(worded) > _SENTENCE_CHARS or not _content(worded) <= _content(found.text):
+        return found
+    return msgspec.structs.replace(found, text=worded)
+
+
 def _key(text: str) -> str | None:
-    """The digest of what it says, whatever the order; what follows a "not" counts as the opposite."""
+    """The digest of what it says, whatever the order."""
+    found = _content(text)
+    return short_digest(*sorted(found)) if found else None
+
+
+def _content(text: str) -> set[str]:
+    """Its words without empty ones; what follows a "not" counts as the opposite."""
     found, sign = set(), ""
     for word in _WORD.compiled.findall(text.lower().replace("’", "'")):
         if word in _NEGATIONS:
             sign = "!"
         elif word not in _EMPTY:
             found.add(sign + word.rstrip(".s"))
-    return short_digest(*sorted(found)) if found else None
+    return found

@@ -62,8 +62,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     skills: tuple[str, ...] = ()
     # The gate script, by its path inside the folder of scripts.
     script: str | None = None
+    # Who runs it: an agent of the user by its name, or a model API.
+    agent: str = "model"
     model: str | None = None
     provider: str | None = None
+    # Whether the agent may run commands.
+    terminal: bool = False
     # Where the agent works.
     folder: str | None = None
     # Where the answer goes: `stdout`, `file:…`, `webhook:…`, `telegram:…`, `discord:…`, `email:…`, `none`.
@@ -174,6 +178,12 @@ def _check_words(job: Job) -> None:
         raise UsageError(f"the job {job.name!r} has nothing to do. Give it a prompt, a script, or both.")
     if job.script is not None and not job.script.strip():
         raise UsageError(f"the script of {job.name!r} is empty. Give its path inside the scripts folder.")
+    if job.agent == "model" and job.terminal:
+        raise UsageError(
+            f"the job {job.name!r} may run commands, but a model has no terminal. Name an agent (--agent)."
+        )
+    if job.agent != "model" and job.provider is not None:
+        raise UsageError(f"the job {job.name!r} names a provider, but {job.agent} has its own. Leave --provider out.")
     for text in (job.name, job.prompt, job.script or "", job.folder or "", *job.skills, *job.delivery):
         if "\0" in text or not _is_unicode(text):
             raise UsageError(

@@ -17,7 +17,7 @@ from seasoned.config import Config, Route, command_environment
 from seasoned.errors import SeasonedError
 from seasoned.schedule.job import HeartbeatCall, Job, JobRun, Slot, is_delivered
 from seasoned.schedule.outcome import RunResult, judge_answer, judge_output
-from seasoned.schedule.script import FOLDER, ScriptRun, run_script
+from seasoned.schedule.script import FOLDER, RunProgram, ScriptRun, run_script
 from seasoned.schedule.times import local
 
 _FOLDER = Path(__file__).parent / "instruction"
@@ -183,9 +183,10 @@ class RunParts:
     config: Config
     run_agent: RunAgent
     choose_model: ChooseModel
-    detect_window: Callable[[ChosenModel], int | None]
+    detect_window: Callable[[Job, ChosenModel], int | None]
     load_skill: Callable[[str], str]
     redact: Callable[[str], str]
+    run_program: RunProgram
 
 
 def run_slot(parts: RunParts, job: Job, slot: Slot, heartbeat: HeartbeatCall) -> JobRun:
@@ -256,6 +257,7 @@ class _SlotRun:
             time_seconds=min(float(parts.config.script_seconds), job.timeout_seconds),
             environment=command_environment(),
             stop=lambda: not self.heartbeat(),
+            run_program=parts.run_program,
         )
         if ran.was_stopped:
             return self._called_off()
@@ -286,7 +288,7 @@ class _SlotRun:
             job,
             chosen.model,
             configured=parts.config.context_length,
-            detect=lambda: parts.detect_window(chosen),
+            detect=lambda: parts.detect_window(job, chosen),
             least=parts.config.schedule_min_context,
         )
         if refused is not None:

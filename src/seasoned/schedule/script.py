@@ -5,16 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import stat
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
 import msgspec
 
@@ -24,10 +19,7 @@ from seasoned.schedule.outcome import SILENT, has_marker
 # The folder of scripts in the home folder; nothing else is run.
 FOLDER = "scripts"
 OUTPUT_CHARACTERS = 20_000
-# A script that prints more is ended.
-FLOOD_BYTES = 200_000_000
 _ERROR_CHARACTERS = 4_000
-_LOOK_SECONDS = 0.2
 _SHELLS = (".sh", ".bash")
 _SECRET_NAME = re.compile(
     r"(?i)pass(?:word|wd|phrase)?(?:$|_)|(?:^|_)pwd$|secret|token|credential|cookie|(?:^|_)(?:api)?(?:auth|dsn|keys?)(?:$|_)"
@@ -35,6 +27,24 @@ _SECRET_NAME = re.compile(
 _URL_WITH_PASSWORD = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
 # No one is at this terminal: no colours, no pager, no prompts.
 _QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+
+
+class EndedScript(Protocol):
+    """How a program ended, and what it printed."""
+
+    @property
+    def output(self) -> str: ...
+    @property
+    def errors(self) -> str: ...
+    @property
+    def code(self) -> int: ...
+    @property
+    def limit(self) -> str:
+        """`start`, `time`, `output` or `stopped` if that ended it."""
+
+
+# Runs a program within limits, and leaves nothing of it behind.
+RunProgram = Callable[..., EndedScript]
 
 
 class ScriptRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,67 +127,38 @@ def run_script(
     time_seconds: float,
     environment: Mapping[str, str],
     stop: Callable[[], bool],
+    run_program: RunProgram,
 ) -> ScriptRun:
     """Run a script to its end, without the credentials of this process. Problems are part of the result."""
     try:
         command = command_of(find_script(scripts, name))
     except (NotFound, Refused) as error:
         return ScriptRun(problem=f"The script was not run: {error}", could_start=False)
-    seen = {**_QUIET, **{name: value for name, value in environment.items() if not _is_secret(name, value)}}
-    # Into files: a process that stays behind cannot hold them open for us. Two of them, because warnings on the second
-    # stream must not look like something to do.
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=folder or scripts,
-                env=seen,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=errors,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            return ScriptRun(problem=f"The script {name!r} could not be started: {error}", could_start=False)
-        until = time.monotonic() + time_seconds
-        ending = ""
-        try:
-            while process.poll() is None and not ending:
-                if time.monotonic() >= until:
-                    ending = f"did not end within {time_seconds:g} s and was ended"
-                elif any(os.fstat(one.fileno()).st_size > FLOOD_BYTES for one in (output, errors)):
-                    ending = f"printed more than {FLOOD_BYTES:,} bytes and was ended"
-                elif stop():
-                    ending = "was stopped"
-                else:
-                    with suppress(subprocess.TimeoutExpired):
-                        process.wait(_LOOK_SECONDS)
-        finally:
-            # Also after its own end: nothing that it started may stay.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        if not ending and process.returncode:
-            ending = f"ended with exit code {process.returncode}"
-        return ScriptRun(
-            output=_read(output, OUTPUT_CHARACTERS),
-            error_output=_read(errors, _ERROR_CHARACTERS),
-            problem=f"The script {name!r} {ending}." if ending else None,
-            is_overtime="did not end" in ending,
-            was_stopped=ending == "was stopped",
-        )
+    ran = run_program(
+        command,
+        folder=folder or scripts,
+        # No credentials: a script needs none of this process.
+        environment={**_QUIET, **{name: value for name, value in environment.items() if not _is_secret(name, value)}},
+        seconds=time_seconds,
+        most=(OUTPUT_CHARACTERS, _ERROR_CHARACTERS),
+        stop=stop,
+    )
+    if ran.limit == "start":
+        return ScriptRun(problem=f"The script {name!r} could not be started: {ran.errors}", could_start=False)
+    endings = {
+        "time": f"did not end within {time_seconds:g} s and was ended",
+        "output": "printed too much and was ended",
+        "stopped": "was stopped",
+        "": f"ended with exit code {ran.code}" if ran.code else "",
+    }
+    return ScriptRun(
+        output=ran.output,
+        error_output=ran.errors,
+        problem=f"The script {name!r} {endings[ran.limit]}." if endings[ran.limit] else None,
+        is_overtime=ran.limit == "time",
+        was_stopped=ran.limit == "stopped",
+    )
 
 
 def _is_secret(name: str, value: str) -> bool:
     return bool(_SECRET_NAME.search(name) or _URL_WITH_PASSWORD.search(value))
-
-
-def _read(file: IO[bytes], most: int) -> str:
-    """What was written to a file, its middle left out if it is long."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    if size <= most:
-        return file.read().decode("utf-8", "replace")
-    first = file.read(most // 2).decode("utf-8", "replace")
-    file.seek(size - most // 2)
-    return f"{first}\n… {size - most:,} bytes left out …\n{file.read().decode('utf-8', 'replace')}"

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 import msgspec
 
 from seasoned.app import review as reviewing
 from seasoned.app.stores import find_source
-from seasoned.cli.options import base_url_option, json_option, model_option, paths_argument
+from seasoned.cli.options import base_url_option, json_option, paths_argument
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.cli.project import histories
 from seasoned.config import Config, load
 from seasoned.errors import UsageError
 from seasoned.review.ledger import Review
+from seasoned.runner.agent import AGENT_PROGRAMS
+from seasoned.runner.run import MODEL
 from seasoned.text import plural
 
 
 @click.command()
 @click.argument("session", required=False)
 @paths_argument
-@click.option(
-    "--topic",
-    type=click.Choice(["memory", "skills", "both"]),
-    default="both",
-    show_default=True,
-    help="What may be written.",
-)
-@model_option
+@click.option("--agent", type=click.Choice([*AGENT_PROGRAMS, MODEL]), help="Who reviews. Default: as in the settings.")
+@click.option("--model", help="A model of the reviewer; without --agent, one of an API.")
 @base_url_option
 @click.option("--staging", is_flag=True, help="Stage what it writes until you accept it.")
 @click.option("--dry-run", is_flag=True, help="Show what would be sent and written; ask no model.")
@@ -43,7 +39,7 @@ from seasoned.text import plural
 def review(
     session: str | None,
     paths: tuple[Path, ...],
-    topic: Literal["memory", "skills", "both"],
+    agent: str | None,
     model: str | None,
     base_url: str | None,
     staging: bool,
@@ -57,9 +53,10 @@ def review(
 ) -> None:
     """Keep what a session taught.
 
-    A model looks back on it and writes memory and skills. SESSION is the id of any agent's session, or its beginning;
-    without one, the newest in the store. PATH: look for it there instead. Only a redacted digest is sent. What repeats
-    a result or a page, and all that a session with pages taught, is staged: no session sees it until you accept it.
+    The agent in which it ran looks back on it, with its own login, and says what to keep: notes, skills, your rules.
+    SESSION is the id of any agent's session, or its beginning; without one, the newest in the store. PATH: look for it
+    there instead. Only a redacted digest is sent. What repeats a result or a page, and all that a session with pages
+    taught, is staged: no session sees it until you accept it.
 
     \b
     Example: seasoned review --ledger
@@ -76,16 +73,16 @@ def review(
     if ledger:
         _print_ledger(config, session, limit, as_json=as_json)
         return
+    if base_url is not None:
+        config = msgspec.structs.replace(config, base_url=base_url, review_model=None)
     # From its file and not from the store, which has the calls but not what was said.
     with histories(paths) as read:
         found = find_source(read.store, session)
+    reviewer = reviewing.choose_reviewer(config, found, agent, model)
     if dry_run:
-        # Before a model is chosen: a dry run works without one.
-        plan = reviewing.plan_review(config, found, topic, model=model, base_url=base_url, staging=staging)
-        _print_plan(plan, as_json=as_json)
+        _print_plan(reviewing.plan_review(config, found, reviewer, staging=staging), as_json=as_json)
         return
-    choice = reviewing.choose_reviewer(config, model, base_url)
-    done = reviewing.review(config, found, topic, choice, staging=staging)
+    done = reviewing.review(config, found, reviewer, staging=staging)
     # "Nothing worth keeping" is a good end of a review.
     is_bad = done.state in reviewing.BAD_STATES
     if as_json:
@@ -150,7 +147,8 @@ def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
         return
     waits = ", staged until you accept it" if plan.staging or plan.page else ""
     click.echo(f"{plan.session}: {plural(plan.messages, 'message')}, the last {plan.whole_messages} in full")
-    click.echo(f"to {plan.model or 'no model'}: {plan.bytes:,} bytes, about {plan.tokens:,} tokens (--json shows them)")
+    to = " ".join(filter(None, (plan.agent, plan.model)))
+    click.echo(f"to {to}: {plan.bytes:,} bytes, about {plan.tokens:,} tokens (--json shows them)")
     click.echo(f"writes: memory in {plan.memory_folder}, skills in {plan.skill_folder}{waits}")
     if plan.page and not plan.staging:
         click.echo(f"staged because the session read a page of others ({printable(plan.page)})")
@@ -165,6 +163,8 @@ def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: b
     if as_json:
         today = {
             "requests": spent.requests,
+            "reviews": spent.reviews,
+            "per_day": settings.per_day,
             "tokens": spent.tokens,
             "tokens_per_day": settings.tokens_per_day,
             # If no request has a price, the sum is unknown and not zero.
@@ -175,18 +175,18 @@ def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: b
         print_json("review-ledger", {"today": today, "reviews": [_answer(one) for one in found]})
         return
     most = "no limit" if settings.tokens_per_day is None else f"at most {settings.tokens_per_day:,}"
-    click.echo(f"Today: {plural(spent.requests, 'request')}, {spent.tokens:,} tokens ({most}).")
+    reviews = f"{plural(spent.reviews, 'review')} (at most {settings.per_day})"
+    click.echo(f"Today: {reviews}, {spent.tokens:,} tokens ({most}).")
     if not found:
         click.echo("No reviews yet.")
         return
     table(
-        ["review", "when", "session", "topic", "state", "requests", "tokens", "US dollars", "what came of it"],
+        ["review", "when", "session", "state", "requests", "tokens", "US dollars", "what came of it"],
         [
             (
                 one.id,
                 when(one.started_at),
                 one.session,
-                one.topic,
                 one.state,
                 one.requests,
                 None if one.input_tokens is None else one.input_tokens + (one.output_tokens or 0),

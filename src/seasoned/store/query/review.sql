@@ -1,6 +1,6 @@
 -- name: begin
-INSERT INTO review (ref, session, context, topic, form, model, platform, task, pid, started_at, state)
-VALUES (:ref, :session, :context, :topic, :form, :model, :platform, :task, :pid, :started_at, 'running')
+INSERT INTO review (ref, session, context, form, model, platform, task, pid, started_at, state)
+VALUES (:ref, :session, :context, :form, :model, :platform, :task, :pid, :started_at, 'running')
 RETURNING id;
 
 -- name: count_request
@@ -28,7 +28,7 @@ WHERE (:session IS NULL OR session = :session)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: spent
-SELECT COALESCE(SUM(requests), 0) AS requests,
+SELECT COUNT(CASE WHEN requests > 0 THEN 1 END) AS reviews, COALESCE(SUM(requests), 0) AS requests,
     COALESCE(SUM(COALESCE(input_tokens, 0) + COALESCE(cache_read_tokens, 0) + COALESCE(output_tokens, 0)), 0) AS tokens,
     COALESCE(SUM(cost_usd), 0) AS cost_usd, COALESCE(SUM(unpriced), 0) AS unpriced
 FROM review WHERE started_at >= :since;

@@ -186,7 +186,6 @@ CREATE TABLE review (
     ref TEXT NOT NULL UNIQUE,
     session TEXT NOT NULL,
     context TEXT NOT NULL,
-    topic TEXT NOT NULL,
     form TEXT NOT NULL,
     model TEXT,
     platform TEXT,
