@@ -18,7 +18,7 @@ import msgspec
 FLOOD_BYTES = 200_000_000
 _LOOK_SECONDS = 0.2
 # Waits until the pipe of its parent closes, then ends the group of the program.
-_GUARD = ["/bin/sh", "-c", 'read -r _; kill -KILL -- "-$1"', "guard"]
+_GUARD = ["/bin/sh", "-c", 'read -r _; kill -9 "-$1"', "guard"]
 
 
 class EndedProgram(msgspec.Struct, frozen=True, kw_only=True):
