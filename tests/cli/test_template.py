@@ -86,6 +86,7 @@ def test_the_list_is_by_type_and_tags_newest_first(tmp_path: Path) -> None:
         "usage_count",
         "created_at",
         "active_count",
+        "here_count",
     }
     assert [one["name"] for one in answer("template", "list", "--type", "code")["templates"]] == ["warm"]
     assert [one["name"] for one in answer("template", "list", "--tags", "nothing,WP")["templates"]] == ["post"]

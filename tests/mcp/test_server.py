@@ -284,9 +284,9 @@ def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: 
     assert all("make check" in said for said in own.values()), own
     (home / "empty").mkdir(exist_ok=True)
     nowhere = talk(work)
-    # How a named tool is called that two projects use may be shown everywhere; no command, path or file is.
-    assert "mcp__atlas__search" not in nowhere.pop(WORK)
+    # A template is shown wherever it is asked for by its name, a sheet only in its project.
+    assert "mcp__atlas__search" in nowhere.pop(WORK)
     assert all("Give `folder`" in said for said in nowhere.values()), nowhere
     found = talk_over_stdio(work, folder=home / "empty")
-    assert "mcp__atlas__search" not in found[WORK]
+    assert "mcp__atlas__search" in found[WORK]
     assert "No known command" in found["recall"] and found["seasoned://lessons"].startswith("Nothing is known")

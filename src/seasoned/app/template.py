@@ -79,6 +79,11 @@ def library_now(store: Store, *, now: float | None = None) -> tuple[Library, Tem
     return storage.cached_library(store, now=time.time() if now is None else now), use_of(store)
 
 
+def library_here(store: Store) -> Library:
+    """The library as a session in this folder sees it."""
+    return library_for(store, project_key(store, str(Path.cwd())), now=time.time())
+
+
 def find_template(store: Store, name: str) -> SavedTemplate:
     """A template by `NAME` or `NAME@VERSION`."""
     # A template's name cannot hold an @. Anything after it that is not a number is left to `load` to refuse.
@@ -167,7 +172,12 @@ def build(
             paths=given,
             budget=budget,
         )
-        return SavedTemplate(storage.save(store, made), *library_now(store))
+        return _saved(store, made)
+
+
+def _saved(store: Store, made: Template) -> SavedTemplate:
+    kept = storage.save(store, made)
+    return SavedTemplate(kept, library_here(store), use_of(store))
 
 
 def create(
@@ -195,7 +205,7 @@ def create(
         task_type=task_type,
         max_examples=max_examples,
     )
-    return SavedTemplate(storage.save(store, made), *library_now(store))
+    return _saved(store, made)
 
 
 def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:

@@ -20,7 +20,7 @@ from seasoned.begin.warm_start import Begun, NewSession, begin, show_once
 from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.example.block import Format
 from seasoned.example.example import check_name
-from seasoned.example.library.storage import delete, library_for, listed, save
+from seasoned.example.library.storage import delete, library_for, listed, save, why_not_here
 from seasoned.example.mine.miner import build
 from seasoned.example.mine.selection import MiningOptions
 from seasoned.example.provision import BUDGET
@@ -140,9 +140,13 @@ def _build(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
         tags=[redactor.text(tag) for tag in given.tags],
     )
     kept = save(context.store, made)
+    library = library_for(context.store, context.project, now=context.now)
     return {
         "name": kept.name,
         "pattern_count": len(kept.examples),
+        # Of these, how many a session of this project is shown without asking for the template, and why not others.
+        "here_count": len(library.chosen_from(kept.name)),
+        "not_here": why_not_here(library, kept),
         "description": kept.description,
         "metrics": {
             "sessions_scanned": kept.metrics.sessions_scanned,
@@ -161,13 +165,12 @@ def _list(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
             "tags": list(one.tags),
             "task_type": one.task_type,
             "pattern_count": one.example_count,
+            "here_count": one.here_count,
             "created_at": one.created_at,
             "version": one.version,
             "usage_count": one.usage_count,
         }
         for one in listed(context.store, tags=given.tags, library=library)
-        # A session of a project sees the templates that have something for it.
-        if context.project is None or one.active_count
     ]
     return {"templates": found, "count": len(found)}
 

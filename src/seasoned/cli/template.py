@@ -40,6 +40,7 @@ from seasoned.example.library.storage import (
     ListedTemplate,
     State,
     TemplateUse,
+    why_not_here,
 )
 from seasoned.example.library.storage import stats as count
 from seasoned.example.library.upkeep import StateChange
@@ -179,8 +180,7 @@ def list_templates(task_type: str | None, tags: str, stats: bool, as_json: bool)
         if stats:
             print_stats(count(*templates.library_now(store)), as_json=as_json)
             return
-        library, _ = templates.library_now(store)
-        found = storage.listed(store, task_type=task_type, tags=words_in(tags), library=library)
+        found = storage.listed(store, task_type=task_type, tags=words_in(tags), library=templates.library_here(store))
     print_list(found, as_json=as_json)
 
 
@@ -323,6 +323,12 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
     if unverified:
         verb = plural(unverified, "example is", "examples are")
         click.echo(f"{verb} unverified until a session here makes such a call and it works.")
+    # By name, a template is shown wherever it is asked for; what is chosen by itself depends on the project.
+    elsewhere = why_not_here(library, template).get("of another project", 0) if library.whole is not None else 0
+    if elsewhere:
+        verb = plural(elsewhere, "example is", "examples are")
+        by_name = "" if library.chosen_from(template.name) else " Here, sessions get it by its name only."
+        click.echo(f"{verb} of another project than this folder, and shown unasked only there.{by_name}")
     click.echo(f"`seasoned template show {template.name}` shows it.")
 
 
@@ -450,13 +456,13 @@ def print_list(templates: list[ListedTemplate], *, as_json: bool) -> None:
         click.echo("No templates match. `seasoned template build` makes one.")
         return
     table(
-        ["name", "version", "task", "active / all", "used", "made", "tags", "description"],
+        ["name", "version", "task", "here / active / all", "used", "made", "tags", "description"],
         [
             (
                 one.name,
                 one.version,
                 one.task_type,
-                f"{one.active_count} / {one.example_count}",
+                f"{one.here_count} / {one.active_count} / {one.example_count}",
                 one.usage_count,
                 when(one.created_at),
                 ", ".join(one.tags),
@@ -464,7 +470,7 @@ def print_list(templates: list[ListedTemplate], *, as_json: bool) -> None:
             )
             for one in templates
         ],
-        nowrap=["name", "active / all", "made"],
+        nowrap=["name", "here / active / all", "made"],
     )
 
 

@@ -16,7 +16,15 @@ from seasoned.errors import NotFound, StoreError
 from seasoned.example.block import Block, Form, Format
 from seasoned.example.choose.choice import BlockLimits, SessionNeeds, choose
 from seasoned.example.choose.offered import Tools, offered
-from seasoned.example.library.storage import Library, WarmBlock, count_use, find_block, keep_block, remember_block
+from seasoned.example.library.storage import (
+    Library,
+    WarmBlock,
+    count_use,
+    find_block,
+    keep_block,
+    no_template,
+    remember_block,
+)
 from seasoned.example.render import Rendered, render, render_told
 from seasoned.marks import is_synthetic_id, opens_block
 from seasoned.store import Store
@@ -162,9 +170,9 @@ def provision(messages: Messages, *, library: Library, asked: BlockRequest = _AN
     given = _listed(messages)
     if carries_block(given):
         return Provisioned(given, None, None, "The conversation already has a block, and was left unchanged.")
-    chosen = library.find(asked.template) if asked.template is not None else None
+    chosen = library.named(asked.template) if asked.template is not None else None
     if asked.template is not None and chosen is None:
-        raise NotFound(f"No template {asked.template!r}. Run `seasoned template list` to see all.")
+        raise NotFound(no_template(asked.template, [one.name for one in library.templates]))
     needs = SessionNeeds(
         task=asked.task if asked.task is not None else last_request(given),
         tools=None if asked.tools is None else offered(asked.tools),

@@ -51,14 +51,14 @@ def test_a_person_who_restores_an_old_example_makes_it_young(store: Store) -> No
 def test_a_library_that_is_held_ages_on_the_day(store: Store) -> None:
     kept = save(store, template("auto-code", OLD, YOUNG))
     held = snapshot(store, now=NOW)
-    assert snapshot(store, held, now=NOW + DAY / 2) is held and snapshot(store, held) is held
+    assert snapshot(store, held, now=NOW + 60) is held and snapshot(store, held) is held
     later = snapshot(store, held, now=NOW + 2 * DAY)
     assert later is not held and later.active(kept) == ()
     assert snapshot(store, later, now=NOW).active(kept) == (YOUNG,), "also when the clock is set back"
 
 
 def test_that_all_are_too_old_is_said_although_no_tools_are_known() -> None:
-    library = Library(templates=(template("auto-code", OLD),)).at(NOW)
+    library = Library(templates=(template("auto-code", OLD),), now=NOW)
     reason = provision([], library=library, asked=BlockRequest(task="find it")).reason
     assert "suspended, retired or too old" in reason and "tool" not in reason
     asked = BlockRequest(tools=["nothing"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.example.library.storage import Library, library_for, save, scoped
+from seasoned.example.library.storage import Library, library_for, save, scoped, why_not_here
 from seasoned.example.provision import BlockRequest, provision
 from seasoned.store import Store, open_store
 from seasoned.store.project import merge_projects
@@ -38,10 +38,16 @@ def test_sessions_without_a_project_share_a_scope() -> None:
     assert _shown(free, None) and not _shown(free, "shop")
 
 
-@pytest.mark.parametrize("name", ["house", None])
-def test_the_reason_says_that_nothing_is_of_this_project(name: str | None) -> None:
-    library = scoped(Library(templates=(template("house", example(sessions=("codex:a",))),)), "garden", PROJECTS)
-    assert "for this project" in provision([], library=library, asked=BlockRequest(template=name)).reason
+def test_what_is_of_another_project_is_shown_where_it_is_named_and_never_unasked() -> None:
+    house = template("house", example(sessions=("codex:a",)), example("patch", sessions=("codex:b",)))
+    garden, shop = (scoped(Library(templates=(house,)), project, PROJECTS) for project in ("garden", "shop"))
+    assert "for this project" in provision([], library=garden).reason
+    made = provision([], library=garden, asked=BlockRequest(template="house"))
+    assert made.block is not None and {one.tool for one in made.block.examples} == {"search_files", "patch"}
+    assert why_not_here(garden, house) == {"of another project": 2}
+    own = provision([], library=shop, asked=BlockRequest(template="house")).block
+    assert own is not None and [one.tool for one in own.examples] == ["search_files"], "what is its own is enough"
+    assert why_not_here(shop, house) == {"of another project": 1}
 
 
 @pytest.fixture

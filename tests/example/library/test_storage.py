@@ -161,7 +161,7 @@ def test_a_state_says_why_and_the_last_one_holds(store: Store) -> None:
     assert snapshot(store).state_of(other.id) == "retired", "the same example in a new version stays retired"
 
 
-def test_a_snapshot_is_of_the_newest_versions_and_reads_again_only_what_changed(store: Store) -> None:
+def test_a_snapshot_is_of_the_newest_versions(store: Store) -> None:
     save(store, template("a"))
     save(store, template("b", description="first"))
     one = snapshot(store)
@@ -169,12 +169,12 @@ def test_a_snapshot_is_of_the_newest_versions_and_reads_again_only_what_changed(
     save(store, template("c"))
     two = snapshot(store, one)
     assert [each.mark for each in two.templates] == ["a@1", "b@2", "c@1"]
-    assert two.templates[0] is one.templates[0] and two.templates[1].description == "second"
+    assert two.templates[1].description == "second"
     assert two.revision == revision(store) != one.revision
     delete(store, "a")
     three = snapshot(store, two)
     assert [each.mark for each in three.templates] == ["b@2", "c@1"]
-    assert three.find("B") is two.find("b") and three.find("a") is None
+    assert three.find("B") == two.find("b") and three.find("a") is None
 
 
 _STEPS = st.lists(
@@ -253,7 +253,6 @@ def test_one_library_is_held_for_a_store_in_the_whole_process(tmp_path: Path) ->
         save(store, template("other"))
         second = cached_library(store, now=3.0)
         assert [one.name for one in second.templates] == ["code-work", "other"]
-        assert second.templates[0] is first.templates[0]
         back_up(store, tmp_path / "backup.db")
         save(store, template("third"))
         assert len(cached_library(store, now=4.0).templates) == 3

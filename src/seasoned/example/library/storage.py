@@ -15,7 +15,7 @@ import msgspec
 
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound, UsageError
-from seasoned.example.example import Example, Template, age_reason, ages_at, check_name, is_auto, name_key
+from seasoned.example.example import DAY_SECONDS, Example, Template, age_reason, ages_at, check_name, name_key
 from seasoned.store import Store
 
 State = Literal["active", "suspended", "retired"]
@@ -47,6 +47,7 @@ class ListedTemplate(msgspec.Struct, frozen=True):
     usage_count: int
     created_at: float
     active_count: int | None = None  # examples that may be shown; None if not asked for
+    here_count: int | None = None  # of these, the ones that are chosen by themselves in the project of the library
 
 
 class WarmBlock(msgspec.Struct, frozen=True):
@@ -66,24 +67,34 @@ class WarmBlock(msgspec.Struct, frozen=True):
 class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     """All templates in their newest version at one revision. Held in memory and immutable."""
 
-    templates: tuple[Template, ...] = ()  # sorted by name
+    templates: tuple[Template, ...] = ()  # what is chosen from, sorted by name
     states: Mapping[str, ExampleState] = {}  # of examples that are not active
     # By example id: when a person last restored it. Its age counts from then on.
     vouched: Mapping[str, float] = {}
     proven: frozenset[str] = frozenset()  # ids of imported examples like which a call worked here
-    # The present: what is too old by then is not shown. None if age does not matter.
+    # The present, to the day: what is too old by then is not shown. None if age does not matter.
     now: float | None = None
-    until: float | None = None  # when the next example becomes too old
     revision: int = 0
     project: str = ""  # the key of the project that it was narrowed to
+    whole: Library | None = None  # what it was narrowed from: a template that is named is taken whole
 
     def find(self, name: str) -> Template | None:
-        """The template of this name; capitals do not matter."""
-        return self._by_key.get(name_key(name))
+        """The template of this name, with all its examples; capitals do not matter."""
+        return (self if self.whole is None else self.whole)._by_key.get(name_key(name))
 
     @cached_property
     def _by_key(self) -> dict[str, Template]:
         return {name_key(template.name): template for template in self.templates}
+
+    def named(self, name: str) -> Template | None:
+        """What a session gets that asks for this template: what it has for the session's project, else all of it."""
+        own = self._by_key.get(name_key(name))
+        return own if own is not None and own.examples else self.find(name)
+
+    def chosen_from(self, name: str) -> tuple[Example, ...]:
+        """The examples of this template that may be chosen without being asked for."""
+        template = self._by_key.get(name_key(name))
+        return () if template is None else self.active(template)
 
     def is_proven(self, example: Example) -> bool:
         """Whether it was learned here, or a call like it worked here."""
@@ -97,30 +108,15 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     def hidden(self, template: Template, example: Example) -> ExampleState | None:
         """Why an example of this template may not be shown; None if it may."""
         state = self.states.get(example.id)
-        ends = None if state is not None or self.now is None else self._ages_at(template, example)
+        ends = None if state is not None else ages_at(template, example, self.vouched.get(example.id))
         if ends is None or self.now is None or self.now <= ends:
             return state
         reason, evidence = age_reason(example, self.now)
         return ExampleState(example.id, "retired", reason, evidence, ends)
 
-    def _ages_at(self, template: Template, example: Example) -> float | None:
-        return ages_at(template, example, self.vouched.get(example.id))
-
     def active(self, template: Template) -> tuple[Example, ...]:
         """The examples that may be shown."""
-        if not self.states and not (self.now is not None and is_auto(template)):
-            return template.examples
-        kept = [example for example in template.examples if self.hidden(template, example) is None]
-        return template.examples if len(kept) == len(template.examples) else tuple(kept)
-
-    def at(self, now: float | None) -> Library:
-        """The same library at another time; itself if nothing has become too old meanwhile."""
-        if now is None or (self.now is not None and self.now <= now and (self.until is None or now <= self.until)):
-            return self
-        built = [template for template in self.templates if is_auto(template)]
-        ends = (self._ages_at(template, example) for template in built for example in template.examples)
-        until = min((end for end in ends if end is not None and end >= now), default=None)
-        return msgspec.structs.replace(self, now=now, until=until)
+        return tuple(example for example in template.examples if self.hidden(template, example) is None)
 
 
 def save(store: Store, template: Template) -> Template:
@@ -197,6 +193,7 @@ def listed(
                 row["usage_count"],
                 row["created_at"],
                 None if library is None or template is None else len(library.active(template)),
+                None if library is None else len(library.chosen_from(row["name"])),
             )
         )
     return found
@@ -208,33 +205,24 @@ def revision(store: Store) -> int:
 
 
 def snapshot(store: Store, known: Library | None = None, *, now: float | None = None) -> Library:
-    """The library as it is now: `known` itself if nothing changed, otherwise only what changed is read."""
+    """The library as it is now: `known` itself if nothing changed since, and it is the same day."""
     # The revision is read first, so that a change meanwhile is noticed the next time.
-    number = revision(store)
+    number, day = revision(store), None if now is None else now // DAY_SECONDS
     if known is not None and known.revision == number:
-        return known.at(now)
-    held = {} if known is None else {name_key(template.name): template for template in known.templates}
-    since = -1 if known is None else known.revision
+        is_today = day is None or (known.now is not None and known.now // DAY_SECONDS == day)
+        return known if is_today else msgspec.structs.replace(known, now=now)
     # Closed here even if a document cannot be read: the error may be handled in another thread.
-    with closing(store.each("template.changed", {"revision": since})) as changed:
-        held.update((row["key"], _decode(row["document"])) for row in changed)
-    templates = []
-    for row in store.rows("template.present"):
-        key, version = row["key"], row["version"]
-        template = held.get(key)
-        if template is None or template.version != version:
-            found = store.row("template.one", {"key": key, "version": version})
-            template = None if found is None else _decode(found["document"])
-        if template is not None:
-            templates.append(template)
+    with closing(store.each("template.documents")) as rows:
+        templates = tuple(_decode(row["document"]) for row in rows)
     newest = newest_states(store)
     return Library(
-        templates=tuple(templates),
+        templates=templates,
         states={one.example_id: one for one in newest if one.state != "active"},
         vouched={one.example_id: one.changed_at for one in newest if one.state == "active"},
         proven=frozenset(row["example_id"] for row in store.each("template.proven")),
         revision=number,
-    ).at(known.now if now is None and known is not None else now)
+        now=now,
+    )
 
 
 def newest_states(store: Store) -> list[ExampleState]:
@@ -410,13 +398,18 @@ def _absent(store: Store, name: str, version: int | None) -> str:
     kept = [str(row["version"]) for row in store.rows("template.versions", {"key": name_key(name)})]
     if version is not None and kept:
         return f"The template {name!r} has no version {version}. Kept versions: {', '.join(kept)}."
-    names = [row["name"] for row in store.rows("template.names")]
+    return no_template(name, [row["name"] for row in store.rows("template.names")])
+
+
+def no_template(name: str, names: Sequence[str]) -> str:
+    """That there is no template of this name, and which of the others have a similar one."""
     if not names:
         return f"No template {name!r}. The library is empty; build one with `seasoned template build`."
     from difflib import get_close_matches  # here, because hooks import this module
 
-    near = get_close_matches(name, names, n=3, cutoff=0.4) or names[:3]
-    return f"No template {name!r}. Similar names: {', '.join(near)} (`seasoned template list` shows all)."
+    near = get_close_matches(name, names, n=3)
+    similar = f" Similar names: {', '.join(near)}." if near else ""
+    return f"No template {name!r}.{similar} `seasoned template list` shows all."
 
 
 class TemplateUse(msgspec.Struct, frozen=True):
@@ -490,25 +483,37 @@ def library_of(library: Library, sessions: frozenset[str]) -> Library:
 
 
 def scoped(library: Library, project: str | None, projects: Projects) -> Library:
-    """A library with only what a session of this project may be shown; None for a session without a project.
+    """A library from which only what belongs to this project is chosen; None for a session without a project.
 
-    A template with nothing left stays, without examples, so that its name is still known.
+    A template with nothing left stays, without examples: a person can still name it.
     """
     kept = []
     for template in library.templates:
-        examples = tuple(one for one in template.examples if _may_be_shown(template, one, project, projects))
+        examples = tuple(one for one in template.examples if _belongs(template, one, project, projects))
         is_whole = len(examples) == len(template.examples)
         kept.append(template if is_whole else msgspec.structs.replace(template, examples=examples))
-    return msgspec.structs.replace(library, templates=tuple(kept), project=project or "")
+    return msgspec.structs.replace(library, templates=tuple(kept), project=project or "", whole=library)
 
 
-def _may_be_shown(template: Template, example: Example, project: str | None, projects: Projects) -> bool:
+def _belongs(template: Template, example: Example, project: str | None, projects: Projects) -> bool:
     # A file can name any session as its source, so its sources do not count.
     if example.tier == "imported":
         return True
     # An example that does not say where it comes from comes from the sessions of its template.
     sessions = {source.session for source in example.sources} or set(template.sources)
     return project in {projects.get(session) for session in sessions}
+
+
+def why_not_here(library: Library, template: Template) -> dict[str, int]:
+    """Why examples of a template are not chosen by themselves in the project of a library: how many, by reason."""
+    chosen = {example.id for example in library.chosen_from(template.name)}
+    reasons: dict[str, int] = {}
+    for example in template.examples:
+        if example.id not in chosen:
+            state = library.hidden(template, example)
+            reason = "of another project" if state is None else state.state
+            reasons[reason] = reasons.get(reason, 0) + 1
+    return reasons
 
 
 _known: WeakKeyDictionary[Library, dict[str | None, Library]] = WeakKeyDictionary()

@@ -53,13 +53,10 @@ SELECT version FROM template WHERE key = :key ORDER BY version DESC;
 -- name: names
 SELECT DISTINCT name FROM template ORDER BY name;
 
--- name: present
-SELECT key, max(version) AS version FROM template GROUP BY key ORDER BY key;
-
--- name: changed
-SELECT template.key, template.version, template.document FROM template
-WHERE template.revision > :revision
-  AND NOT EXISTS (SELECT 1 FROM template AS newer WHERE newer.key = template.key AND newer.version > template.version);
+-- name: documents
+SELECT template.document FROM template
+WHERE NOT EXISTS (SELECT 1 FROM template AS newer WHERE newer.key = template.key AND newer.version > template.version)
+ORDER BY template.key;
 
 -- name: list
 SELECT template.key, template.name, template.version, template.task_type, template.tags, template.description,
