@@ -18,7 +18,7 @@ SURFACE = {
     "backtest": ["paths", "project", "fewest", "config"],
     "begin": ["conversation", "messages", "tools", "task", "folder", "template", "format", "config"],
     "build": [
-        "name", "paths", "options", "description", "tags", "budget", "use_store", "project", "config", "progress",
+        "name", "paths", "options", "description", "tags", "use_store", "project", "config", "progress",
     ],
     "judge": ["session"],
     "profile": ["session"],

@@ -134,7 +134,6 @@ def build(
     options: MiningOptions | None = None,
     description: str = "",
     tags: Iterable[str] = (),
-    budget: int | None = None,
     use_store: bool = False,
     project: str | None = None,
     config: Config | None = None,
@@ -170,7 +169,6 @@ def build(
             description=redactor.text(description),
             tags=[redactor.text(tag) for tag in tags],
             paths=given,
-            budget=budget,
         )
         return _saved(store, made)
 
@@ -238,12 +236,12 @@ def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedT
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(file)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     found = read_template(data, redactor=kept_secrecy(config).redactor(), now=time.time(), name=name, place=str(file))
-    if storage.is_empty(found.template):
+    if not found.template.examples:
         reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items()) or "it is empty"
         raise NotFound(f"Nothing in {str(file)!r} can be shown, so nothing was saved ({reasons}).")
     with open_store(config.store_path) as store:
         now = time.time()
-        kept = storage.save_imported(store, found.template, usage_count=found.usage_count)
+        kept = storage.save(store, found.template, usage_count=found.usage_count)
         # Examples that sessions here have shown to work are no longer unverified.
         prove_imported(store, storage.snapshot(store, now=now))
         return SavedTemplate(kept, *library_now(store)), found.left_out

@@ -79,7 +79,6 @@ def template() -> None:
 @click.option(
     "--max-error-rate", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Only better sessions."
 )
-@click.option("--budget", type=click.IntRange(1), help="Keep only the examples that fit into this many tokens.")
 @_project_option
 @click.option("--auto", is_flag=True, help="Build or refresh one template for each task type; takes no NAME.")
 @store_option
@@ -89,7 +88,6 @@ def build(
     paths: tuple[Path, ...],
     tags: str,
     description: str,
-    budget: int | None,
     project: str | None,
     auto: bool,
     use_store: bool,
@@ -111,7 +109,7 @@ def build(
     config = load()
     if auto:
         # Silently ignored options would be worse than an error.
-        if mining["task_type"] or tags or description or budget or project:
+        if mining["task_type"] or tags or description or project:
             raise UsageError("--auto chooses names, types and descriptions itself. Leave the other options out.")
         # Without a name, the first argument is a path.
         given = paths if name is None else (Path(name), *paths)
@@ -127,7 +125,6 @@ def build(
         options=options,
         description=description,
         tags=words_in(tags),
-        budget=budget,
         use_store=use_store,
         project=project,
         config=config,

@@ -103,11 +103,7 @@ def _prompts(message: Mapping[str, Any]) -> Iterator[str]:
     if message.get("role") in ("user", *_SYSTEM):
         contents.append(message.get("content"))
     for content in contents:
-        if isinstance(content, str):
-            yield content
-        for block in _records(content):
-            if isinstance(text := block.get("text"), str):
-                yield text
+        yield from _said(content)
 
 
 def _records(value: object) -> list[Mapping[str, Any]]:

@@ -244,6 +244,19 @@ def test_an_imported_example_comes_last_until_it_was_seen_to_work() -> None:
     assert intents(own, strange, proven=frozenset({strange.id})) == ["strange", "own"]
 
 
+def test_a_template_with_unproven_examples_comes_behind_learned_ones_and_says_so() -> None:
+    learned = template("learned", one("a", 1, intent="Something else."))
+    strange = [one("a", 2, intent="Refund the order.", tier="imported"), one("b", 3, intent="Refund.", tier="imported")]
+    asked: dict[str, Any] = {"task": "refund the order", "tools": ["a", "b"]}
+    assert chosen(learned, template("strange", *strange), **asked) == "learned@1"
+    found = shown(template("strange", *strange), **asked)
+    assert found.block is not None and "imported file" in found.block.addendum and len(found.block.examples) == 2
+    library = Library((template("strange", *strange),), proven=frozenset(each.id for each in strange))
+    proven = provision([], library=library, asked=BlockRequest(**asked)).block
+    assert proven is not None and proven.addendum == ""
+    assert shown(template("strange", *strange), task="paint the house", tools=["a", "b"]).block is None
+
+
 def test_a_command_is_shown_to_a_task_that_asks_for_it_and_to_one_that_is_unknown() -> None:
     check = one("terminal", intent="Now it is green.", arguments={"command": "mise run test"})
     assert intents(check, task="fix the failing tests") == intents(check) == ["Now it is green."]

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from seasoned.example.block import FORMATS, FORMS, Form, Format
-from seasoned.example.render import Rendered, prefill_file, render
+from seasoned.example.render import Rendered, render
 from tests.each_case import each_case
 from tests.example.blocks import SMALL
 
@@ -30,13 +30,8 @@ def test_a_small_block_looks_as_it_did(format: Format) -> None:
         assert _readable(render(SMALL, format, form)) == _place(format, form).read_text("utf-8")
 
 
-def test_the_prefill_file_looks_as_it_did() -> None:
-    assert prefill_file(render(SMALL, "hermes")) == (FOLDER / "hermes-prefill.json").read_bytes()
-
-
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for each_format in FORMATS:
         for each_form in FORMS:
             _place(each_format, each_form).write_text(_readable(render(SMALL, each_format, each_form)), "utf-8")
-    (FOLDER / "hermes-prefill.json").write_bytes(prefill_file(render(SMALL, "hermes")))

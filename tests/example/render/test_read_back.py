@@ -12,7 +12,7 @@ import pytest
 
 from seasoned.example.block import FORMS, Block, Form, Format
 from seasoned.example.provision import insert
-from seasoned.example.render import prefill_file, render
+from seasoned.example.render import render
 from seasoned.example.render.script import placebo
 from seasoned.history.formats import read_file
 from seasoned.session import Session
@@ -136,9 +136,3 @@ def test_a_block_is_recognised_in_the_log_of_every_agent(name: str, form: Form, 
 def test_hostile_texts_do_not_end_a_block_early(name: str, tmp_path: Path) -> None:
     for seed in range(8):
         check_marked(name, "messages", drawn_block(random.Random(seed)), tmp_path / str(seed))
-
-
-def test_a_prefill_file_is_recognised_when_it_is_logged(tmp_path: Path) -> None:
-    prefilled = json.loads(prefill_file(render(SMALL, "hermes")))
-    session = _read(_openai_log([CHAT[0], *prefilled, *CHAT[1:]], tmp_path / "log.json"))
-    assert [message.synthetic for message in session.messages] == [False, *[True] * len(prefilled), *[False] * 4]

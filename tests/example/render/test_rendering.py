@@ -13,7 +13,7 @@ from hypothesis import given
 from seasoned.errors import UsageError
 from seasoned.example.block import FORMATS, FORMS, Block, Format
 from seasoned.example.example import Example
-from seasoned.example.render import Rendered, prefill_file, render
+from seasoned.example.render import Rendered, render
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from tests.each_case import each_case
 from tests.example import blocks
@@ -125,18 +125,6 @@ def test_a_name_that_providers_refuse_is_read_and_not_called() -> None:
     block = Block("t@1", (Example("fs.read", "{}", "r", "i", "init", "p"),))
     assert render(block, "openai", "messages").is_empty
     assert "Call: fs.read {}" in said(render(block, "openai", "text"))
-
-
-def test_the_prefill_file_is_what_providers_take() -> None:
-    rendered = render(blocks.SMALL, "hermes")
-    messages = json.loads(prefill_file(rendered))
-    assert assert_openai(messages) == _ids(rendered)
-    assert [message["role"] for message in messages] == [
-        *["user", "assistant", "tool", "user", "assistant", "tool"],
-        "assistant",
-    ]
-    with pytest.raises(UsageError, match="hermes"):
-        prefill_file(render(blocks.SMALL, "openai"))
 
 
 def test_an_unknown_format_or_form_is_named() -> None:

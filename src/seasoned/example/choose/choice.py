@@ -39,6 +39,8 @@ _TRIED = 50
 _NEARLY = 0.95
 # Relevance is compared in tenths of the best: smaller differences count less than tools and evidence.
 _GRADES = 10
+# Whatever a file claims about its examples, no session here has made such calls.
+_UNPROVEN = "Some of these calls come from an imported file and were not made here yet: go by what they return."
 # More support than this adds nothing, so that planted sessions cannot win by numbers.
 _ENOUGH = 5
 
@@ -121,7 +123,7 @@ def _wanted(asked: SessionNeeds) -> str:
 
 
 def _best_first(library: Library, asked: SessionNeeds, among: Sequence[Template]) -> list[Template]:
-    """Those with a tool of the session: by type, relevance, tools covered and evidence; the newest of equals."""
+    """Those with a tool of the session: by type, proof, relevance, tools covered, evidence; the newest of equals."""
     texts = [_about(one) for one in among]
     scores = relevance(asked.task, texts) if len(among) > 1 else [0.0] * len(among)
     best = max(scores) or 1.0
@@ -133,9 +135,9 @@ def _best_first(library: Library, asked: SessionNeeds, among: Sequence[Template]
             ranks = [_evidence(one) for one in examples]
             rank = (
                 asked.task_type is not None and template.task_type != asked.task_type,
+                not all(map(library.is_proven, examples)),
                 -round(_GRADES * score / best),
                 -covered,
-                not any(map(library.is_proven, examples)),
                 sum(support for support, _ in ranks) / len(ranks),
                 min(day for _, day in ranks),
                 -template.created_at,
@@ -195,10 +197,11 @@ class _Choice:
         roots = {source.root for example in template.examples for source in example.sources}
         is_alone = len(roots) < 2 and len(template.sources) < 2
         for addendum in dict.fromkeys((template.addendum, "")):
-            said = "\n".join(text for text in (addendum, self._told) if text)
-            block, rendered = self._fill(Block(template.mark, (), said), queue, is_alone=is_alone)
-            if rendered is not None:
-                return BlockChoice(block, self._said(block), rendered)
+            for note in ("", _UNPROVEN):
+                said = "\n".join(text for text in (addendum, self._told, note) if text)
+                block, rendered = self._fill(Block(template.mark, (), said), queue, is_alone=is_alone)
+                if rendered is not None and (note or all(map(self._library.is_proven, block.examples))):
+                    return BlockChoice(block, self._said(block), rendered)
         return BlockChoice(
             None, f"Nothing of template {template.name!r} fits into {self._limits.budget} tokens: nothing was added."
         )
@@ -241,7 +244,7 @@ class _Choice:
             if serves - {"other"}:
                 return not serves.isdisjoint(purposes_in(self._asked.task))
             return score > 0
-        return score > 0 or self._asked.tools is not None
+        return score > 0 or (self._asked.tools is not None and self._library.is_proven(one))
 
     def _merit(self, one: Example, score: float) -> tuple[Any, ...]:
         is_late = not self._library.is_proven(one)

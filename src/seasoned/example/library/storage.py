@@ -119,11 +119,14 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
         return tuple(example for example in template.examples if self.hidden(template, example) is None)
 
 
-def save(store: Store, template: Template) -> Template:
-    """Save it as the next version of its name; returns the template as it was saved."""
+def save(store: Store, template: Template, *, usage_count: int = 0) -> Template:
+    """Save it as the next version of its name; returns the template as it was saved.
+
+    `usage_count`: how often a file says that it was used.
+    """
     name = check_name(template.name)
     key = name_key(name)
-    if is_empty(template):
+    if not template.examples:
         raise NotFound(f"The template {name!r} would be empty. Nothing was saved.")
     with store.write():
         spelled = store.row("template.spelling", {"key": key})
@@ -135,6 +138,8 @@ def save(store: Store, template: Template) -> Template:
         store.run_many("template.add_example_source", _shown_from(kept))
         store.run_many("template.add_source", [(key, version, session) for session in sorted(sessions_of(kept))])
         store.run("template.drop_older", {"key": key, "version": version - VERSIONS_KEPT})
+        if usage_count:
+            store.run("template.add_uses", {"key": key, "uses": usage_count})
     return kept
 
 
@@ -146,16 +151,6 @@ def load(store: Store, name: str, version: int | None = None) -> Template:
     if row is None:
         raise NotFound(_absent(store, name, version))
     return _decode(row["document"])
-
-
-def save_imported(store: Store, template: Template, *, usage_count: int = 0) -> Template:
-    """Save a template from a file, with the use that the file counted."""
-    with store.together():
-        kept = save(store, template)
-        if usage_count:
-            uses = {"key": name_key(kept.name), "version": kept.version, "uses": usage_count}
-            store.run("template.add_uses", uses)
-    return kept
 
 
 def delete(store: Store, name: str) -> int:
@@ -344,11 +339,6 @@ def find_example(library: Library, text: str) -> Example:
     return next(iter(found.values()))
 
 
-def is_empty(template: Template) -> bool:
-    """Whether there is nothing in it to show."""
-    return not template.examples
-
-
 def sessions_of(template: Template) -> set[str]:
     """Every session that it came from."""
     return {*template.sources, *(source.session for example in template.examples for source in example.sources)}
@@ -470,16 +460,14 @@ Projects = Mapping[str, str]
 _MOST_SCOPES = 64
 
 
-def template_of(template: Template, sessions: frozenset[str]) -> Template | None:
-    """A template with only the examples that sessions of a project showed; None if none is left."""
-    examples = tuple(one for one in template.examples if any(source.session in sessions for source in one.sources))
-    return msgspec.structs.replace(template, examples=examples) if examples else None
-
-
 def library_of(library: Library, sessions: frozenset[str]) -> Library:
     """A library with only what sessions of a project showed."""
-    kept = (template_of(template, sessions) for template in library.templates)
-    return msgspec.structs.replace(library, templates=tuple(one for one in kept if one is not None))
+    kept = []
+    for one in library.templates:
+        examples = tuple(each for each in one.examples if any(source.session in sessions for source in each.sources))
+        if examples:
+            kept.append(msgspec.structs.replace(one, examples=examples))
+    return msgspec.structs.replace(library, templates=tuple(kept))
 
 
 def scoped(library: Library, project: str | None, projects: Projects) -> Library:

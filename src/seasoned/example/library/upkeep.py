@@ -26,6 +26,7 @@ from seasoned.example.mine.outdated import has_worked, outdated
 from seasoned.example.mine.selection import MinableSession, MiningOptions, choose, minable
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
+from seasoned.text import plural
 
 _DEFAULTS = MiningOptions()
 
@@ -106,7 +107,7 @@ def settle(
     examples = [one for one in _examples(library) if tools is None or one.tool in tools]
     found = []
     suspended = [one for one in examples if library.state_of(one.id) == "suspended"]
-    contradicted = {one.example.id for one in outdated(store, suspended, library.vouched)}
+    contradicted = {one.id for one, _ in outdated(store, suspended, library.vouched)}
     for one in suspended:
         state = library.states[one.id]
         known = state.evidence.get("newest_failure") if isinstance(state.evidence, dict) else None
@@ -115,9 +116,12 @@ def settle(
             set_state(store, one.id, "active", reason, {"since": known}, now=now)
             found.append(StateChange(one.id, one.tool, "active", reason))
     active = [one for one in examples if library.state_of(one.id) == "active"]
-    for gone in outdated(store, active, library.vouched):
-        set_state(store, gone.example.id, "suspended", gone.reason, gone.evidence, now=now)
-        found.append(StateChange(gone.example.id, gone.example.tool, "suspended", gone.reason))
+    for one, failed in outdated(store, active, library.vouched):
+        reason = f"Calls written like it failed in {plural(len(failed), 'session')} since one last worked."
+        # What works after `newest_failure` restores it.
+        evidence = {"lineages": len(failed), "first_failure": failed[0][0], "newest_failure": failed[-1][0]}
+        set_state(store, one.id, "suspended", reason, evidence, now=now)
+        found.append(StateChange(one.id, one.tool, "suspended", reason))
     return tuple(found)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from seasoned.admission import admit_call, without_remarks
-from seasoned.command.parse import parse
 from seasoned.command.written import Purpose, written
 from seasoned.example.call_form import CallForm, call_form_of
 from seasoned.example.example import ExampleKind
@@ -19,7 +18,6 @@ from seasoned.example.mine.selection import WorkedCalls, is_escalated, is_whole
 from seasoned.example.neutral import shown_intent
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.repair import Repair, repairs
-from seasoned.lesson.failure.signal import is_signal
 from seasoned.lesson.lesson import Lesson
 from seasoned.outcome.track import JudgedCall, Track
 
@@ -139,17 +137,18 @@ def _of_session(worked: WorkedCalls, lessons: Sequence[Lesson], fallback: float)
         call = track.calls[at]
         if times[call.tool, call.raw_arguments] >= _POLLS:
             continue
-        arguments, asked = without_remarks(call.tool, call.arguments), ""
+        arguments, asked, repair = without_remarks(call.tool, call.arguments), "", repaired.get(at)
         if call.command is not None:
             lesson = _lesson_of(call.command, lessons)
             if lesson is None or call.command not in arguments.values():
                 continue
             arguments = {name: lesson.text if value == call.command else value for name, value in arguments.items()}
             asked = _ASKED.get(lesson.purpose, "")
+            # Of what failed before in a shell, the lessons say whether it was this command that repaired it.
+            repair = repair if lesson.kind == "repair" else None
         form = call_form_of(call.tool, msgspec.json.encode(arguments).decode())
         if form is None or any(_OPAQUE.compiled.search(shape) for shape in form.shapes):
             continue
-        repair = repaired.get(at)
         failed = None if repair is None else track.calls[repair.failed]
         before = None if failed is None else call_form_of(failed.tool, failed.raw_arguments)
         is_rewritten = before is not None and before.traits != form.traits
@@ -166,26 +165,14 @@ def _repairs(worked: WorkedCalls) -> dict[int, Repair]:
     """Repairs that changed the call, by the call that worked; of several failed attempts, the last."""
     calls, positions = worked.track.calls, set(worked.positions)
     found = repairs(calls, targets=worked.targets)
-    return {one.repaired: one for one in found if one.repaired in positions and teaches(one, calls)}
+    return {one.repaired: one for one in found if one.repaired in positions and _teaches(one, calls)}
 
 
-def teaches(repair: Repair, calls: Sequence[JudgedCall]) -> bool:
-    """Whether the change of the call repaired it, and not an edit in between, another try, or luck."""
+def _teaches(repair: Repair, calls: Sequence[JudgedCall]) -> bool:
+    """Whether the change of the call repaired it, and not another try or the environment."""
     failed, repaired = calls[repair.failed], calls[repair.repaired]
-    # A failure of the environment, or the same call again, teaches nothing about writing it.
-    if failed.fault == "environment" or failed.raw_arguments == repaired.raw_arguments:
-        return False
-    # Something done in between made a failing check pass, or what differs is not in the call.
-    was_fixed = is_signal(failed) and any(step.kind in ("edit", "run") for step in repair.steps)
-    if not repair.changed or was_fixed:
-        return False
-    return _complained(failed) <= {step.program for step in parse(repaired.command or "")}
-
-
-def _complained(failed: JudgedCall) -> set[str]:
-    """The program that the error names, if the failed command ran it: a repair must run it again."""
-    said = failed.reason.partition(":")[0].split()
-    return {step.program for step in parse(failed.command or "") if said and step.program == said[-1]}
+    is_changed = bool(repair.changed) and failed.raw_arguments != repaired.raw_arguments
+    return is_changed and failed.fault != "environment"
 
 
 def group(candidates: Iterable[ExampleCandidate], failures: Mapping[str, int]) -> list[CandidateGroup]:

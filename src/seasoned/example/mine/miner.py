@@ -32,7 +32,6 @@ from seasoned.outcome.track import tracks as load_tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.report.profile import EARLY_SHARE
 from seasoned.store import Store
-from seasoned.text import count_tokens
 
 _DEFAULTS = MiningOptions()
 # Examples of one form, each of another lineage, for tools that sometimes fail; others need only one.
@@ -247,7 +246,6 @@ def build(
     description: str = "",
     tags: Sequence[str] = (),
     paths: Sequence[Path] = (),
-    budget: int | None = None,
 ) -> Template:
     """A template of what worked in the sessions of a store, or of files below `paths`; NotFound if nothing did."""
     among = sessions_below(store, paths) if paths else None
@@ -261,7 +259,7 @@ def build(
     if among is not None:
         metrics = msgspec.structs.replace(made.metrics, sessions_scanned=len(among))
         made = msgspec.structs.replace(made, metrics=metrics)
-    return made if budget is None else within(made, budget)
+    return made
 
 
 def create(
@@ -304,19 +302,6 @@ def _commands_of(track: Track) -> list[Lesson]:
     worked = [call.command for call in track.calls if call.command is not None and call.counts_as == "ok"]
     found = [one for command in worked for one in commands_in(command) if one.purpose != "other"]
     return [Lesson("command", one.form, one.text, one.purpose) for one in found]
-
-
-def within(template: Template, budget: int) -> Template:
-    """The template with as many of its best examples as fit into the budget of tokens."""
-    kept = []
-    for example in template.examples:
-        budget -= count_tokens(f"{example.intent}\n{example.tool}\n{example.arguments}\n{example.result}")
-        if budget < 0:
-            break
-        kept.append(example)
-    if not kept:
-        raise NotFound("No example fits into the budget, and nothing was saved. Try a larger --budget.")
-    return msgspec.structs.replace(template, examples=tuple(kept))
 
 
 def sessions_below(store: Store, paths: Sequence[Path]) -> set[int]:

@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from sqlite3 import Row
-from typing import Any
-
-import msgspec
 
 from seasoned.command.tool import tool_of
 from seasoned.example.call_form import CallForm, call_form_of
@@ -20,7 +17,6 @@ from seasoned.example.example import Example
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.store import Store
-from seasoned.text import plural
 
 # This many lineages must agree that a form no longer works.
 FAILING_LINEAGES = 2
@@ -146,30 +142,10 @@ def moment_of(call: JudgedCall, track: Track, fallback: float) -> Moment:
 _SESSIONS = 200
 
 
-class OutdatedExample(msgspec.Struct, frozen=True):
-    """An example whose form no longer works, with what shows it."""
-
-    example: Example
-    lineages: int
-    first_failure: float
-    newest_failure: float
-
-    @property
-    def reason(self) -> str:
-        return f"Calls written like it failed in {plural(self.lineages, 'session')} since one last worked."
-
-    @property
-    def evidence(self) -> dict[str, Any]:
-        """What is stored with the state; what works after `newest_failure` restores it."""
-        return {
-            "lineages": self.lineages,
-            "first_failure": self.first_failure,
-            "newest_failure": self.newest_failure,
-        }
-
-
-def outdated(store: Store, examples: Iterable[Example], vouched: Mapping[str, float]) -> Iterator[OutdatedExample]:
-    """The examples whose form failed in enough lineages since it last worked or a person restored it."""
+def outdated(
+    store: Store, examples: Iterable[Example], vouched: Mapping[str, float]
+) -> Iterator[tuple[Example, list[Moment]]]:
+    """The examples whose form failed in enough lineages since it last worked or a person restored it, and when."""
     by_tool: dict[str, list[tuple[Example, CallForm]]] = {}
     for example in examples:
         form = call_form_of(example.tool, example.arguments)
@@ -180,7 +156,7 @@ def outdated(store: Store, examples: Iterable[Example], vouched: Mapping[str, fl
         for example, form in some:
             failed = evidence.against(form, _known_to_work(example, vouched))
             if failed:
-                yield OutdatedExample(example, len(failed), failed[0][0], failed[-1][0])
+                yield example, failed
 
 
 def has_worked(store: Store, example: Example, *, after: float = NEVER[0]) -> bool:

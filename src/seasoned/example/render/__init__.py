@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from seasoned.example.render.rendering import Rendered, prefill_file, render, render_told
+from seasoned.example.render.rendering import Rendered, render, render_told
 
-__all__ = ["Rendered", "prefill_file", "render", "render_told"]
+__all__ = ["Rendered", "render", "render_told"]

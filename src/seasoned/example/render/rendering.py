@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -13,21 +12,16 @@ from seasoned.errors import UsageError
 from seasoned.example.block import FORMATS, FORMS, Block, Form, Format, canonical
 from seasoned.example.render.script import (
     ANSWER,
-    CLOSING,
     MESSAGE_TOKENS,
-    PLACEBO_CLOSING,
     BlockTurn,
     Placebo,
     Script,
     opening,
-    passages,
     script,
     shown,
 )
 from seasoned.marks import BLOCK_ENDS
 from seasoned.text import count_tokens
-
-_PLACEBO_LABELS = {"User: ": "User: ", "Assistant calls: ": "Assistant: ", "Tool: ": "User: "}
 
 
 def plain_text(block: Block, form: Form) -> tuple[str, tuple[str, ...]]:
@@ -74,30 +68,12 @@ def _labelled(label: str, text: str) -> str:
 
 
 def _placebo_text(block: Placebo, form: Form) -> str:
-    """A text without content that has as many tokens as the real one, line by line."""
+    """A text without content that has as many tokens as the real one."""
     real = plain_text(block.of, form)[0] if block.of is not None else ""
-    if not real or block.of is None:
+    if not real:
         return ""
-    head, own = opening(block.of, form), opening(block, form)
-    end, own_end = BLOCK_ENDS, BLOCK_ENDS
-    if form == "messages":
-        end, own_end = f"Assistant: {CLOSING}\n{BLOCK_ENDS}", f"Assistant: {PLACEBO_CLOSING}\n{BLOCK_ENDS}"
-    lines = real.removeprefix(head).removesuffix(end).split("\n")
-    labels = [_placebo_label(line) for line in lines]
-    lengths = [block.count(line) - block.count(label) for line, label in zip(lines, labels, strict=True) if line]
-    spared = 0
-    text = ""
-    # Tokens of lines do not quite add up to those of the text, so the difference is corrected twice.
-    for _ in range(3):
-        said = iter(passages(block, lengths, spared))
-        words = [label + next(said) if line else "" for line, label in zip(lines, labels, strict=True)]
-        text = own + "\n".join(words) + own_end
-        spared += block.count(real) - block.count(text)
-    return text
-
-
-def _placebo_label(line: str) -> str:
-    return next((own for label, own in _PLACEBO_LABELS.items() if line.startswith(label)), "")
+    head, end = f"{opening(block, form)}\n\n", f"\n{BLOCK_ENDS}"
+    return f"{head}{block.passage(block.count(real) - block.count(head + end))}{end}"
 
 
 _Messages = list[dict[str, Any]]
@@ -205,18 +181,6 @@ def _hermes_message(turn: BlockTurn) -> dict[str, Any]:
     return message
 
 
-def hermes_prefill(history: _Messages) -> bytes:
-    """The prefill file of a history. Hermes sends it as it is, so it holds only what providers know."""
-    messages = []
-    for message in history:
-        kept = {key: value for key, value in message.items() if key not in ("tool_name", "finish_reason")}
-        if "tool_calls" in kept:
-            calls = kept["tool_calls"]
-            kept["tool_calls"] = [{key: call[key] for key in call if key != "call_id"} for call in calls]
-        messages.append(kept)
-    return (json.dumps(messages, ensure_ascii=False, sort_keys=True, indent=1) + "\n").encode()
-
-
 def _pydantic_turns(found: Script) -> _Messages:
     """As pydantic-ai's `ModelMessagesTypeAdapter` reads them; a result and what is asked next share a request."""
     messages: _Messages = []
@@ -297,13 +261,6 @@ def render_told(block: Block, format: Format) -> Rendered:
     messages = writer.text(said)
     tokens = MESSAGE_TOKENS * len(messages) + count_tokens(said + writer.answer)
     return _rendered(format, "text", canonical(messages), tokens, ())
-
-
-def prefill_file(rendered: Rendered) -> bytes:
-    """The file that Hermes reads at its start, from a rendering for Hermes."""
-    if rendered.format != "hermes":
-        raise UsageError(f"A prefill file needs a rendering for 'hermes', not for {rendered.format!r}.")
-    return hermes_prefill(msgspec.json.decode(rendered.content))
 
 
 def _render_text(block: Block, form: Form) -> Rendered:

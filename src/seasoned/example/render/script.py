@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
-from hashlib import blake2b
+from random import Random
 from typing import Any, Literal
 
 import msgspec
@@ -61,7 +60,6 @@ _LANDSCAPE = """
 """
 # Each is one token for the tokenizers that the estimate was fitted to.
 _WORDS = tuple(_LANDSCAPE.split())
-_SENTENCE_WORDS = 9
 
 
 class Placebo(Block, frozen=True):
@@ -83,6 +81,14 @@ class Placebo(Block, frozen=True):
         """Another digest than that of the block it replaces, so that the two are never confused."""
         return digest("placebo", self.of.digest if self.of is not None else "")
 
+    def passage(self, tokens: int, number: int = 0) -> str:
+        """Words of at most so many tokens, but at least one; the same for the same number."""
+        chance = Random(f"{self.digest} {number}")
+        text = chance.choice(_WORDS)
+        while self.count(longer := f"{text} {chance.choice(_WORDS)}") <= tokens:
+            text = longer
+        return text
+
 
 def placebo(block: Block, *, count: Count = count_tokens) -> Placebo:
     """The placebo of a block, equal in length by `count`, best the tokenizer of the model.
@@ -91,45 +97,6 @@ def placebo(block: Block, *, count: Count = count_tokens) -> Placebo:
     """
     version = block.template.rpartition("@")[2]
     return Placebo(template=f"placebo@{version}", examples=(), of=block, count=count)
-
-
-def passages(block: Placebo, lengths: Sequence[int], spared: int = 0) -> list[str]:
-    """A passage for each length; what one lacks is added to the next, so that the sum agrees."""
-    words = words_apart(block.of) if block.of is not None else _WORDS
-    found = []
-    owed = spared
-    for number, length in enumerate(lengths):
-        owed += length
-        found.append(passage(owed, f"{block.digest} {number}", words=words, count=block.count))
-        owed -= block.count(found[-1])
-    return found
-
-
-def words_apart(block: Block) -> tuple[str, ...]:
-    """The words of a placebo that do not occur in the block it replaces."""
-    said = [text for one in block.examples for text in (one.tool, one.arguments, one.intent, one.result)]
-    whole = "\n".join(said).lower()
-    return tuple([word for word in _WORDS if word not in whole]) or ("river",)
-
-
-def passage(tokens: int, seed: str, *, words: tuple[str, ...], count: Count = count_tokens) -> str:
-    """The longest text of at most `tokens` tokens, but at least one word; the same for the same seed."""
-    # No piece is less than a token, so there is no need for more pieces than tokens.
-    pieces = [_piece(words, seed, number) for number in range(max(tokens, 1))]
-    fits = bisect_right(range(1, len(pieces) + 1), tokens, key=lambda number: count("".join(pieces[:number])))
-    return "".join(pieces[: max(fits, 1)])
-
-
-def _piece(words: tuple[str, ...], seed: str, number: int) -> str:
-    if number % _SENTENCE_WORDS == _SENTENCE_WORDS - 1:
-        return "."
-    word = _word(words, seed, number)
-    return f" {word}" if number else word
-
-
-def _word(words: tuple[str, ...], seed: str, number: int) -> str:
-    drawn = blake2b(f"{seed}\0{number}".encode("utf-8", "replace"), digest_size=4).digest()
-    return words[int.from_bytes(drawn, "big") % len(words)]
 
 
 # What every provider accepts as the name of a tool; one odd name would make it refuse the whole request.
@@ -228,16 +195,19 @@ def script(block: Block) -> Script:
 def _placebo_script(block: Placebo) -> Script:
     """Turn for turn as long as the real one; what a call or a result takes around it is made up by words."""
     real = script(block.of).turns if block.of is not None else ()
-    if not real or block.of is None:
+    if not real:
         return Script()
     head = f"{opening(block, 'messages')}\n\n"
     last = BlockTurn("assistant", f"{PLACEBO_CLOSING}\n{BLOCK_ENDS}")
-    lengths = [_length(turn, block) for turn in real[:-1]]
-    spared = block.count(real[-1].text) - block.count(last.text) - block.count(head)
-    said = passages(block, lengths, spared)
-    said[0] = head + said[0]
-    roles: list[Literal["user", "assistant"]] = ["assistant" if turn.role == "assistant" else "user" for turn in real]
-    return Script(head, (*map(BlockTurn, roles, said), last))
+    # What one turn lacks is added to the next, so that the sum agrees.
+    owed = block.count(real[-1].text) - block.count(last.text) - block.count(head)
+    turns = []
+    for number, turn in enumerate(real[:-1]):
+        owed += _length(turn, block)
+        said = block.passage(owed, number)
+        owed -= block.count(said)
+        turns.append(BlockTurn("assistant" if turn.role == "assistant" else "user", said if number else head + said))
+    return Script(head, (*turns, last))
 
 
 def _length(turn: BlockTurn, block: Placebo) -> int:
