@@ -60,6 +60,7 @@ def test_a_call_with_more_arguments_follows_one_with_fewer() -> None:
         ({"notify": False}, {"notify": True}),
         ({"amount": 19.99}, {"amount": 1999}),
         ({"wait": 30}, {"wait": 30000}),
+        ({"day": "31.01.2026"}, {"day": "2026.01.31"}),
         ({"order": "ORD-1001"}, {"order": "PO-1001"}),
         ({"order": "ORD-1001"}, {"order": "ORD-1001", "reason": "late"}),
         ({"item": {"sku": "A-1"}}, {"item": {"code": "A-1"}}),

@@ -284,8 +284,8 @@ def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: 
     assert all("make check" in said for said in own.values()), own
     (home / "empty").mkdir(exist_ok=True)
     nowhere = talk(work)
-    # A template is shown wherever it is asked for by its name, a sheet only in its project.
-    assert "mcp__atlas__search" in nowhere.pop(WORK)
+    # By its name a template shows what it has for the project, here for none, else all of it.
+    assert "mcp__atlas__search" not in nowhere.pop(WORK)
     assert all("Give `folder`" in said for said in nowhere.values()), nowhere
     found = talk_over_stdio(work, folder=home / "empty")
     assert "mcp__atlas__search" in found[WORK]

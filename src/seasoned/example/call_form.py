@@ -42,6 +42,7 @@ _WORDS = re.compile(r"[Aa]+\Z")
 # What a value is written with, besides its shape: `ORD-` of `ORD-1001`, `crm.` of `crm.orders`, `kg` of `5 kg`.
 _LEADING = LazyRegex(r"[^\d\s]{1,16}(?=\s?\d)|[^\d\s]{0,24}?[^\w\s](?=\w)")
 _TRAILING = LazyRegex(r"(?:\d\s?|\w\.)([^\W\d_]{1,8}|[%°€$£])\Z")
+_FIGURES = re.compile(r"\d+")
 _WORD = LazyRegex(r"[^\W\d]{1,16}\Z")
 # Numbers on different sides of it differ in scale: seconds and milliseconds, euros and cents.
 _LARGE = 1000
@@ -176,6 +177,10 @@ def _text_details(name: str, text: str) -> Iterator[str]:
     for part in text.split("/")[:-1][:_DEPTH]:
         folder += f"{part}/"
         yield f"{name} in {folder}"
+    figures = _FIGURES.findall(text)
+    if len(figures) > 1:
+        # The order of a date's parts shows in their lengths.
+        yield f"{name} figures {' '.join(str(len(one)) for one in figures)}"
     leading, trailing = _LEADING.compiled.match(text), _TRAILING.compiled.search(text)
     if leading is not None:
         yield f"{name} begins {leading.group()}"

@@ -184,8 +184,8 @@ def test_every_tool_gets_one_example_before_any_gets_a_second_those_that_fail_mo
 
 
 def test_support_beyond_a_few_lineages_buys_no_better_place() -> None:
-    wide = [session(f"w{at}", call("t", path="/x"), call("t", id="#P-1")) for at in range(5)]
-    wider = [session(f"v{at}", call("t", path="/x")) for at in range(50)]
+    wide = [session(f"w{at}", call("t", path="/x"), call("t", id="#P-1"), day=1) for at in range(5)]
+    wider = [session(f"v{at}", call("t", path="/x"), day=9) for at in range(50)]
     assert [one.support for one in groups(*wide, *wider)] == [5, 55]
 
 

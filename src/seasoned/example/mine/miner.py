@@ -154,7 +154,9 @@ class _TemplateBuilder:
         if candidate.repair is not None and candidate.failed is not None:
             changed = candidate.repair.changed
             repaired = Repaired(candidate.failed.raw_arguments, signature(candidate.failed), changed)
-        times = [other.time for other in one.candidates if other.time is not None]
+        # Calls of one form can differ in a prefix or a unit: they do not say that this one still works.
+        alike = [other for other in one.candidates if other.form.traits == candidate.form.traits]
+        times = [other.time for other in alike if other.time is not None]
         made = Example(
             tool=call.tool,
             arguments=_encode(candidate.arguments).decode(),

@@ -8,8 +8,9 @@ that is down says nothing about how a call is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sqlite3 import Row
+from typing import NamedTuple
 
 from seasoned.command.tool import tool_of
 from seasoned.example.call_form import CallForm, call_form_of
@@ -20,6 +21,8 @@ from seasoned.store import Store
 
 # This many lineages must agree that a form no longer works.
 FAILING_LINEAGES = 2
+# What all of so many lineages did is a convention; so many that do otherwise since replace it without any failure.
+USUAL_LINEAGES = 3
 # When a call was made, and its position in the session: logs without times still have an order.
 Moment = tuple[float, int]
 NEVER: Moment = (float("-inf"), -1)
@@ -42,66 +45,70 @@ def is_against_form(tool: str, fault: str, said: str, *, is_shell: bool) -> bool
     return fault in ("call", "none") and tool_of(tool).form not in _CONTENT
 
 
+class FormCall(NamedTuple):
+    """A call as evidence: how it was written, in which lineage, when, and what it came to."""
+
+    form: CallForm
+    root: str
+    moment: Moment
+    has_failed: bool
+
+
 class FormEvidence:
-    """When calls of one tool worked, and when they last failed in each lineage: as a whole, and with each trait."""
+    """Calls of one tool: those that worked, and the failures that are about how a call was written."""
 
     def __init__(self) -> None:
-        self._forms: dict[CallForm, _Outcomes] = {}
-        self._traits: dict[str, _Outcomes] = {}
-        self._worked = NEVER
+        self._calls: list[FormCall] = []
+        self._verdicts: dict[tuple[str, Moment], list[Moment]] = {}
 
-    def add_failure(self, form: CallForm, root: str, moment: Moment) -> None:
-        """Count a failure that is about the form."""
-        for known in (self._forms.setdefault(form, _Outcomes()), *self._of_traits(form)):
-            known.failed[root] = max(moment, known.failed.get(root, NEVER))
-
-    def add_success(self, form: CallForm, moment: Moment) -> None:
-        """Count a call that worked."""
-        self._worked = max(moment, self._worked)
-        for known in (self._forms.setdefault(form, _Outcomes()), *self._of_traits(form)):
-            known.worked = max(moment, known.worked)
-
-    def _of_traits(self, form: CallForm) -> Iterator[_Outcomes]:
-        return (self._traits.setdefault(trait, _Outcomes()) for trait in form.traits)
-
-    def first_failure(self) -> Moment | None:
-        """The oldest failure that could outdate anything; None if too few lineages failed."""
-        some = [min(one.failed.values()) for one in self._traits.values() if len(one.failed) >= FAILING_LINEAGES]
-        return min(some, default=None)
+    def add(self, form: CallForm, root: str, moment: Moment, *, has_failed: bool) -> None:
+        """Count a call."""
+        self._calls.append(FormCall(form, root, moment, has_failed))
+        self._verdicts.clear()
 
     def against(self, form: CallForm, since: Moment = NEVER) -> list[Moment]:
-        """The failures that outdate a form that is known to have worked at `since`, oldest first; empty if none do.
+        """When a form that is known to have worked at `since` was contradicted, oldest first; empty if it was not.
 
-        Those of calls written like it, or those of calls that share a trait, if others without it work since: where
-        nothing works, it is unknown what about the calls is wrong.
+        Calls written like it failed in two lineages since one last worked; or calls that share a trait did, and others
+        without it work since: where nothing works, it is unknown what about the calls is wrong. Or all lineages had
+        the trait, and none has it any more.
         """
-        alike = _Outcomes()
-        for other, outcomes in self._forms.items():
-            if other.follows(form):
-                alike.add(outcomes)
-        failed = alike.failures(since)
-        for trait in sorted(form.traits & self._traits.keys()):
-            if len(failed) >= FAILING_LINEAGES:
-                break
-            failed = [moment for moment in self._traits[trait].failures(since) if moment < self._worked]
-        return failed if len(failed) >= FAILING_LINEAGES else []
+        failed = _failures([one for one in self._calls if one.form.follows(form)], since)
+        if len(failed) >= FAILING_LINEAGES:
+            return failed
+        return next((found for trait in sorted(form.traits) if (found := self._against_trait(trait, since))), [])
+
+    def _against_trait(self, trait: str, since: Moment) -> list[Moment]:
+        key = trait, since
+        if key not in self._verdicts:
+            self._verdicts[key] = self._judged(trait, since)
+        return self._verdicts[key]
+
+    def _judged(self, trait: str, since: Moment) -> list[Moment]:
+        having = [one for one in self._calls if trait in one.form.traits]
+        worked = max((one.moment for one in having if not one.has_failed), default=NEVER)
+        last = max(since, worked)
+        failed = _failures(having, since)
+        others = {one.root: one.moment for one in self._calls if not one.has_failed and one.moment > last}
+        if not others:
+            return []
+        if len(failed) >= FAILING_LINEAGES and failed[0] < max(others.values()):
+            return failed
+        before = [one for one in self._calls if not one.has_failed and one.moment <= last]
+        roots = {one.root for one in before}
+        is_usual = all(trait in one.form.traits for one in before) and len(roots) >= USUAL_LINEAGES
+        # A session that does one thing and then another shows no change.
+        others = {root: moment for root, moment in others.items() if root not in roots}
+        changed = others.keys() | {one.root for one in having if one.has_failed and one.moment > last}
+        is_replaced = len(others) >= USUAL_LINEAGES or (bool(failed and others) and len(changed) >= FAILING_LINEAGES)
+        return sorted([*failed, *others.values()]) if is_usual and is_replaced else []
 
 
-class _Outcomes:
-    """When some calls last worked, and when they last failed in each lineage."""
-
-    def __init__(self) -> None:
-        self.worked = NEVER
-        self.failed: dict[str, Moment] = {}
-
-    def add(self, others: _Outcomes) -> None:
-        self.worked = max(self.worked, others.worked)
-        for root, moment in others.failed.items():
-            self.failed[root] = max(moment, self.failed.get(root, NEVER))
-
-    def failures(self, since: Moment) -> list[Moment]:
-        """The failures after the last success, oldest first."""
-        return sorted(moment for moment in self.failed.values() if moment > max(self.worked, since))
+def _failures(calls: Sequence[FormCall], since: Moment) -> list[Moment]:
+    """When calls last failed in each lineage, after the last of them that worked; oldest first."""
+    last = max((one.moment for one in calls if not one.has_failed), default=NEVER)
+    found = {one.root: one.moment for one in calls if one.has_failed and one.moment > max(last, since)}
+    return sorted(found.values())
 
 
 def evidence_of(tracks: Iterable[Track], written: Mapping[str, float]) -> dict[str, FormEvidence]:
@@ -110,20 +117,17 @@ def evidence_of(tracks: Iterable[Track], written: Mapping[str, float]) -> dict[s
     `written`: when the files of sessions without times were written.
     """
     found: dict[str, FormEvidence] = {}
-    calls = [(track, call, written.get(str(track.ref), 0.0)) for track in tracks for call in track.calls]
-    for track, call, fallback in calls:
-        said = f"{call.reason}\n{(call.result or '')[:600]}" if call.has_failed else ""
-        is_shell = call.command is not None if call.has_failed else False
-        if call.has_failed and is_against_form(call.tool, call.fault, said, is_shell=is_shell):
-            form = call_form_of(call.tool, call.raw_arguments)
-            if form is not None:
+    for track in tracks:
+        fallback = written.get(str(track.ref), 0.0)
+        for call in track.calls:
+            form = call_form_of(call.tool, call.raw_arguments) if call.is_counted else None
+            said = f"{call.reason}\n{(call.result or '')[:600]}" if call.has_failed else ""
+            is_evidence = not call.has_failed or is_against_form(
+                call.tool, call.fault, said, is_shell=call.command is not None
+            )
+            if form is not None and is_evidence:
                 evidence = found.setdefault(evidence_key(call), FormEvidence())
-                evidence.add_failure(form, track.root, moment_of(call, track, fallback))
-    for track, call, fallback in calls:
-        if call.counts_as == "ok" and (key := evidence_key(call)) in found:
-            form = call_form_of(call.tool, call.raw_arguments)
-            if form is not None:
-                found[key].add_success(form, moment_of(call, track, fallback))
+                evidence.add(form, track.root, moment_of(call, track, fallback), has_failed=call.has_failed)
     return found
 
 
@@ -172,17 +176,17 @@ def has_worked(store: Store, example: Example, *, after: float = NEVER[0]) -> bo
 
 def _stored_evidence(store: Store, tool: str) -> FormEvidence:
     evidence = FormEvidence()
-    for row in _rows(store, "guard.failed", tool):
+    failed = _rows(store, "guard.failed", tool)
+    for row in failed:
         form = call_form_of(tool, row["arguments"])
         said = f"{row['reason']}\n{row['result'] or ''}"
         is_shell = tool_of(tool).form == "shell"
         if form is not None and is_against_form(tool, row["fault"], said, is_shell=is_shell):
-            evidence.add_failure(form, row["root"], _moment(row))
-    first = evidence.first_failure()
-    for row in _rows(store, "guard.worked", tool, first[0]) if first is not None else ():
+            evidence.add(form, row["root"], _moment(row), has_failed=True)
+    for row in _rows(store, "guard.worked", tool, NEVER[0]):
         form = call_form_of(tool, row["arguments"])
         if form is not None:
-            evidence.add_success(form, _moment(row))
+            evidence.add(form, row["root"], _moment(row), has_failed=False)
     return evidence
 
 
