@@ -72,7 +72,17 @@ def _codex(request: RunRequest, folder: Path) -> list[str]:
     settings = [f"model_instructions_file={json.dumps(str(folder / 'instructions.md'))}", "mcp_servers={}", "notify=[]"]
     settings += ["project_doc_max_bytes=0", 'web_search="disabled"', "include_environment_context=false"]
     settings += ["include_permissions_instructions=false", 'history.persistence="none"', 'model_reasoning_effort="low"']
-    off = _each("--disable", "hooks", "apps", "plugins", "multi_agent", "view_image", "shell_snapshot", "code_mode_host", "goals")
+    off = _each(
+        "--disable",
+        "hooks",
+        "apps",
+        "plugins",
+        "multi_agent",
+        "view_image",
+        "shell_snapshot",
+        "code_mode_host",
+        "goals",
+    )
     return [
         *words,
         "--ephemeral",

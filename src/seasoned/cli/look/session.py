@@ -35,7 +35,7 @@ from seasoned.cli.options import (
 )
 from seasoned.cli.output import ReadingBar, console, money, print_json, printable, say, table, when
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
-from seasoned.command.call_text import brief_of
+from seasoned.command.call import brief_of
 from seasoned.config import load
 from seasoned.errors import SeasonedError
 from seasoned.project import name_of

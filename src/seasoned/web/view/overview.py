@@ -11,7 +11,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.command.call_text import brief_of
+from seasoned.command.call import brief_of
 from seasoned.command.tool import tool_of
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
