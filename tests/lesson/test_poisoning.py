@@ -116,26 +116,3 @@ def test_memory_and_skills_show_nothing_that_speaks_to_their_reader(store: Store
     assert found is not None
     assert "depot service" in found.text
     assert SIGN not in found.text
-
-
-def test_the_reviews_of_one_session_give_one_note_at_most(store: Store, tmp_path: Path) -> None:
-    home = project_folder(tmp_path, project())
-    home.mkdir(parents=True)
-    planted = [f"The {SIGN} target number {at} is the one to use." for at in range(5)]
-    others = ["The tests need the depot service.", "Orders are kept for a year.", "The depot of Hull is closed."]
-    (home / "MEMORY.md").write_text("\n§\n".join([*planted, *others]))
-    names = "kind folder target file action actor origin session parent platform tool call_id task at state before"
-    names += " before_digest after after_digest aside reason foreign_call foreign_tool foreign_text"
-    values = {**dict.fromkeys(names.split()), "kind": "memory", "folder": str(home), "target": "notes", "file": ""}
-    values |= {"action": "add", "origin": "review", "platform": "claude-code", "at": END, "state": "kept"}
-    with store.write():
-        for number, text in enumerate([*planted, *others]):
-            session = "claude-code:planted" if text in planted else f"claude-code:other-{number}"
-            actor = "person" if text == others[-1] else "review"
-            store.row(
-                "learned.add", {**values, "session": session, "actor": actor, "after": text, "after_digest": text}
-            )
-    found = remembered(store, MemoryPlaces(tmp_path, tmp_path / "memory", project()), SECRECY.redactor)
-    assert found is not None
-    assert [text for text in planted if text in found.text] == planted[-1:]
-    assert all(text in found.text for text in others)

@@ -263,6 +263,8 @@ def purpose_of(form: str) -> Purpose:
     """What a form is for, by its words."""
     if form.startswith(("git ", "gh ", "glab ", "jj ", "gt ")) or form == "cz commit":
         return "commit" if form.endswith(" commit") else "other"
+    if form.endswith(" install"):
+        return "install"  # `npx playwright install` runs no test
     text = _HUMP.compiled.sub("-", form).lower() if "gradle" in form else form
     session = _SESSIONS.compiled.search(text) if "nox" in text or "tox" in text else None
     if session is not None:

@@ -250,7 +250,7 @@ class ProjectLessons:
         return Lesson(
             "command",
             form,
-            self._text(whole_form(form), newest, is_whole=form == whole_form(form)),
+            self._text(whole_form(form), newest),
             self._purposes[form],
             len(worked),
             among,
@@ -259,13 +259,13 @@ class ProjectLessons:
             is_correction=is_correction,
         )
 
-    def _text(self, form: str, outcomes: Iterable[_Outcome], *, is_whole: bool) -> str:
+    def _text(self, form: str, outcomes: Iterable[_Outcome]) -> str:
         """How most lineages write the form; the form itself if they differ. Empty if it may not be shown."""
         newest = list(outcomes)[:_MOST_TEXTS]
         texts = Counter(one.text for one in newest if one.text and self._may_show("shell", one.text))
         if not texts:
-            more = "" if is_whole else f" {ELLIPSIS}"
-            return f"{form}{more}" if self._may_show("shell", form) else ""
+            # Nobody ran it so: with other words, which may not be shown, it worked.
+            return f"{form} {ELLIPSIS}" if self._may_show("shell", form) else ""
         text, times = texts.most_common(1)[0]
         # Sessions on the same test do not make it the project's test command, however many there are.
         if text == form or (times >= FEWEST and without_one_offs(text) == text):

@@ -96,7 +96,8 @@ CAUSES = (
     _cause(
         "dependencies",
         r"not up-to-date with|(?:run|try) .{0,3}(?:npm|pnpm|yarn|bun|bundle|poetry|uv|mix) (?:install|sync|deps)"
-        r"|ERR_PNPM_(?:VERIFY_DEPS|OUTDATED_LOCKFILE|NO_LOCKFILE|MODULES)|node_modules missing|could not find gem",
+        r"|ERR_PNPM_(?:VERIFY_DEPS|OUTDATED_LOCKFILE|NO_LOCKFILE|MODULES)|node_modules missing|could not find gem"
+        r"|executable doesn.t exist",
         of_any_program=True,
     ),
     _cause(
