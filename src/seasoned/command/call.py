@@ -14,14 +14,12 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.command import guard, path
-from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.command.parse import names, parse
 from seasoned.command.path import WorkingFolder
 from seasoned.command.rows import Finding, group, regex, rows_by_program
 from seasoned.command.target import PRODUCTION
 from seasoned.command.tool import commands_in_script, known_tools, snake, tool_of
 from seasoned.command.tool_table import NAMES
-from seasoned.errors import UsageError
 from seasoned.lazy_regex import LazyRegex
 
 TextKind = Literal["command", "typed", "code", "sql"]
@@ -30,16 +28,9 @@ MOST_OBJECTS = 500
 _DEEPEST = 20
 _COMMAND_KEYS = names("command cmd commands script input args argv arguments")
 _TYPED_KEYS = names("chars input data text keys stdin line")
-_CODE_KEYS = names("code source python python_code python_script cell javascript js typescript ts ruby perl php lua")
+_CODE_KEYS = names("code python python_code python_script cell javascript js typescript ts ruby perl php lua")
 # Tools that type into a running program: their text may be a command or SQL.
 _TYPES = LazyRegex(r"(?:^|_)(?:write_stdin|write_bash|send_keys|send_input|process|shell_input|type_text)(?:$|_)|stdin")
-_RUNS_CODE = LazyRegex(
-    r"(?:^|_)(?:i?python|jupyter|repl|notebook|interpreter|(?:execute|run)_?code|code_execution|eval)(?:$|_)"
-)
-_SPEAKS_SQL = LazyRegex(
-    r"(?:^|_)(?:sql|postgres\w*|mysql|sqlite|database|db|bigquery|snowflake|mongo\w*|clickhouse|supabase|warehouse"
-    r"|duckdb|mariadb)(?:$|_)"
-)
 # How a statement that changes something begins; a search for these words does not begin so.
 _STATEMENT = LazyRegex(
     r"(?is)\A(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:drop|delete|truncate|update|alter|grant|revoke|create|insert|begin|with"
@@ -129,9 +120,7 @@ def texts(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, s
         if tool == "exec" and isinstance(value, str) and _CALLS_TOOLS.compiled.search(value):
             yield from (("command", text) for text in commands_in_script(value))
         elif low in _CODE_KEYS and form != "shell":
-            # `source` may also be where something comes from.
-            runs = _RUNS_CODE.compiled.search(name) or low != "source"
-            yield from (("code", text) for text in _texts(value) if runs)
+            yield from (("code", text) for text in _texts(value))
         elif low in _TYPED_KEYS and _TYPES.compiled.search(name):
             yield from (("typed", text) for text in _texts(value))
         elif low in _COMMAND_KEYS or not (is_known or low in _PROSE_KEYS):
@@ -181,8 +170,7 @@ def _commands(value: Any) -> Iterator[str]:
 def _is_statement(tool: str, text: str) -> bool:
     """Whether a text is a statement, and not words to look for."""
     words = words_of(tool)
-    speaks = _SPEAKS_SQL.compiled.search(snake(tool)) is not None
-    looks = bool(words) and words[0] in group("looking") - {"query", "select"} and not speaks
+    looks = bool(words) and words[0] in group("looking") - {"query", "select"}
     return not looks and _STATEMENT.compiled.search(text[:2000]) is not None
 
 
@@ -220,13 +208,7 @@ def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -
         yield from _file_findings(words, inside, place)
     if words[0] not in group("looking") and form not in ("file_read", "search", "web", "meta"):
         yield from (found for one in inside for found in guard.in_arguments(one, place))
-    try:
-        exact = check_action("_".join(words))
-    except UsageError:
-        exact = ""
-    if exact in HIGH_RISK:
-        yield Finding(exact, "is named as an action that always needs a person", "tool name")
-    elif form not in _RUNS_NOTHING or form == "meta":
+    if form not in _RUNS_NOTHING or form == "meta":
         yield from _name_findings(tool, words, inside[0])
 
 

@@ -21,13 +21,6 @@ _PYTHON_DELETES = LazyRegex(r"\b(?:rmtree|removedirs|remove|unlink|rmdir|move|re
 _SENDS = LazyRegex(r"\b(?:post|put|patch|delete|request|urlopen|Request|fetch)\s*\(")
 _LOCAL_DATABASE = LazyRegex(r"sqlite3?\b|localhost|127\.0\.0\.1|[_-](?:dev|test)\b")
 _ON_THIS_MACHINE = LazyRegex(r"sandbox|//(?:localhost|127\.0\.0\.1|\[::1\])")
-# A pattern between slashes is not a path: `print if /rm -rf/`.
-_PATTERN = LazyRegex(
-    r"(?:\A|\b(?:if|unless|and|or|not|grep|split|when)\b|[=!]~|&&|\|\||[({;,])\s*m?/(?:\\.|[^/\\\n'\"])+/"
-)
-_NOT_FILES = LazyRegex(
-    r"\b(?:app|router|server|api|client|axios|fastify|map|set|cache|params|headers|searchParams)\.(?:delete|remove)\b"
-)
 _ELSEWHERE = LazyRegex(r"""['"`{ ]((?:/|~/|\.\./)[\w.@*~/+-]+)(?=['"`}\s]|\Z)""")
 _EVALUATES = LazyRegex(r"\b(?:exec|eval|Function|instance_eval|loadstring|load|do)\b")
 _FETCHES = LazyRegex(
@@ -58,10 +51,9 @@ def findings(code: str, place: WorkingFolder, program: str = "") -> Iterator[Fin
 
 
 def _text_findings(code: str, place: WorkingFolder, deletes: LazyRegex) -> Iterator[Finding]:
-    plain = _PATTERN.compiled.sub(" ", code)
-    # Neither a path that is called so (`/orders/delete`) nor a route or a map deletes files.
-    if deletes.compiled.search(_NOT_FILES.compiled.sub(" ", _ELSEWHERE.compiled.sub(" ", plain))):
-        for path in _ELSEWHERE.compiled.findall(plain):
+    # A path that is called so (`/orders/delete`) deletes nothing.
+    if deletes.compiled.search(_ELSEWHERE.compiled.sub(" ", code)):
+        for path in _ELSEWHERE.compiled.findall(code):
             if not place.contains(path):
                 yield _deletes(path, "delete")
     if re.search(r"\.(?:query|execute|exec|run)\s*\(", code) and not _LOCAL_DATABASE.compiled.search(code):
@@ -75,7 +67,6 @@ def _deletes(path: str, name: str) -> Finding:
 _SQL_COMMENT = LazyRegex(r"/\*.*?(?:\*/|\Z)|--[^\n]*(?=\n|\Z)|^\s*#[^\n]*", re.DOTALL)
 # Text in quotes is data: `LIKE '%DROP TABLE%'` drops nothing.
 _SQL_LITERAL = LazyRegex(r"'(?:[^']|'')*'")
-_SQL_LEAD = LazyRegex(r"\A-{1,2}[A-Za-z][\w-]*=|\A-[A-Za-z](?=[A-Za-z]{4})")
 # A cheap first look: most texts contain none of these words.
 _HOLDS_SQL = LazyRegex(
     r"(?i)drop|truncate|delete|update|alter|grant|revoke|create|remove|terminate|shutdown|flush|rename"
@@ -106,7 +97,7 @@ def sql_findings(text: str) -> Iterator[Finding]:
     """What a text would do to a database if it were run there."""
     if not _HOLDS_SQL.compiled.search(text):
         return
-    plain = _SQL_COMMENT.compiled.sub(" ", _SQL_LEAD.compiled.sub("", text))
+    plain = _SQL_COMMENT.compiled.sub(" ", text)
     if not re.search(r"(?i)\bexecute\b|\bprepare\b|\$\$", plain):
         plain = _SQL_LITERAL.compiled.sub("''", plain)
     if _SQL_WIPES.compiled.search(plain):

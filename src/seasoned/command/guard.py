@@ -26,7 +26,6 @@ _PLACE = LazyRegex(
     r"|/(?:seasoned-confirm\.service|org\.seasoned\.confirm\.plist)\Z"
     r"|\A\$\{?(?:CLAUDE_CONFIG_DIR|CODEX_HOME|SEASONED_HOME|HERMES_HOME)\}?(?:/.*)?\Z"
 )
-_WHOLE = LazyRegex(r"(?:\A|/)\.(?:claude|codex|hermes|seasoned)/?\Z")
 # With these an agent could approve in a person's name, so they may not be read either.
 _SECRET = LazyRegex(r"(?:\A|/)\.seasoned/(?:confirm\.key|secrets(?:/.*)?)\Z")
 # The same anywhere in a piece of code, where a path may be put together.
@@ -43,9 +42,6 @@ _NAMES = LazyRegex(r"(?i)claude|codex|hermes|seasoned|managed-settings")
 _GIT_KEEPS = names("add commit ls-files check-ignore rev-list shortlog grep fetch push whatchanged annotate archive")
 # Programs that take these places as sources and write to their last argument.
 _COPIES = names("cp rsync scp install")
-_MAKES = names("mkdir cd pushd")
-_LOOKS_AT_NAMES = names("ls stat test [ [[ find du file")
-_QUERY = LazyRegex(r"(?is)\A\s*(?:select|pragma(?![^;]*=)|explain|\.(?:tables|schema|dump|headers|mode)|with\b)")
 _AGENTS = names("claude claude-code codex hermes seasoned seasoned-hook")
 _MOVED_SETTINGS = names("HOME= CLAUDE_CONFIG_DIR= CODEX_HOME= SEASONED_HOME= HERMES_HOME= SEASONED_CONFIRM_URL=")
 _MOST_CHARACTERS = 400
@@ -80,12 +76,9 @@ def findings(step: Step, place: WorkingFolder) -> Iterator[Finding]:
         yield _MOVED
     for target in _named(step):
         if is_place(target, place) and _SECRET.compiled.search(place.resolve(target)):
-            if step.program not in _LOOKS_AT_NAMES:
-                yield Finding(
-                    "modify_permissions", f"reads {target!r}, with which anyone can confirm", "guarded secret"
-                )
-                return
-        elif is_place(target, place) and not _only_reads(step, target, place):
+            yield Finding("modify_permissions", f"reads {target!r}, with which anyone can confirm", "guarded secret")
+            return
+        if is_place(target, place) and not _only_reads(step, target, place):
             yield _guarded(target)
             return
 
@@ -108,31 +101,18 @@ def _only_reads(step: Step, target: str, place: WorkingFolder) -> bool:
         return not writes and all(_only_reads(each, target, place) for each in behind)
     if program in ("sed", "yq", "perl"):
         return program != "perl" and not any(re.match(r"-[a-zA-Z]*i|--in-?place", word) for word in words)
-    if program in ("awk", "gawk", "mawk"):
-        return not any(word == "inplace" or ">" in word for word in words)
-    if program == "sort":
-        return "-o" not in words
     if program == "git":
         is_staged = step.sub == "restore" and not {"--staged", "-S"}.isdisjoint(words) and "--worktree" not in words
         return is_staged or step.sub in group("git_looks") or step.sub in _GIT_KEEPS
     if program in _COPIES:
         return "-t" not in words and words[-1] != target
-    if program in _MAKES:
-        return program != "mkdir" or bool(_WHOLE.compiled.search(place.resolve(target)))
-    if program in ("tar", "bsdtar"):
-        return bool(words) and re.match(r"-?[a-zA-Z]*[ct]", words[0]) is not None and "-C" not in words
-    if program.startswith(("sqlite", "duckdb")):
-        statements = [word for word in words if word != target and not word.startswith("-")]
-        return bool(statements) and all(_QUERY.compiled.match(word) and not _changes(word) for word in statements)
     if program.startswith("python") and "-m" in words:
         return words[words.index("-m") + 1 : words.index("-m") + 2] == ("json.tool",)
+    if program in ("cd", "pushd"):
+        return True
     if program in group("interpreters") and target == step.sub:
         return True  # a script of a plugin that is run, not changed
-    return program in group("readers") - {"mv", "touch", "cp"} or program in group("reading")
-
-
-def _changes(text: str) -> bool:
-    return re.search(r"(?i)\b(?:update|delete|insert|drop|alter|attach|replace)\b", text) is not None
+    return program in group("readers") - names("mv touch cp awk gawk mkdir sort") or program in group("reading")
 
 
 def in_code(code: str) -> Iterator[Finding]:

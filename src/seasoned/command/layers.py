@@ -29,12 +29,8 @@ _ASSIGNED = LazyRegex(
     r"([A-Za-z_]\w{0,60})=(?:'([^'\n]*)'|\"([^\"\n`]*)\"|([^\s;&|'\"`()]*))"
 )
 _LOOPED = LazyRegex(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+((?:[^;\n\\]|\\.|\\\n){1,500})")
-_MADE = LazyRegex(r"\b([A-Za-z_]\w{0,60})=\"?(?:\$\(|`)mktemp\b")
 _VARIABLE = LazyRegex(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _ESCAPED_QUOTE = LazyRegex(r"'(?:\\.|[^'\\])*'", re.DOTALL)
-_ESCAPE = LazyRegex(r"\\(?:0?(?P<octal>[0-7]{3})|x(?P<hex>[0-9a-fA-F]{1,2})|(?P<plain>[nt]))")
-# Without a command these open a shell, which reads what it is given.
-_STARTS_SHELL = names("sudo su doas newgrp sg")
 _CODE_OPTION = LazyRegex(r"-[A-Za-z]*[cerE]|--eval|--print|--command|eval")
 # Longer code is cut: nothing this long is written into a command.
 _MOST_CODE = 20_000
@@ -50,7 +46,6 @@ _CODE_RUNS = LazyRegex(
     r"|(?P<before>['\"][^'\"]+['\"])\s*(?:\.execute\(\)|\|\s*getline)|\|\s*(?P<piped>['\"][^'\"]+['\"])"
 )
 _LITERAL = LazyRegex(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"")
-_WITHOUT_SHELL = names("awk gawk mawk nawk lua luajit R Rscript")
 # Programs that do harm and are called like nothing else, so that a bare word is one of them.
 _HARMFUL = names(
     "rm rmdir unlink shred dd truncate chmod chown mv sh bash zsh curl wget python python3 node perl ruby find eval ssh"
@@ -118,7 +113,6 @@ def _expanded(text: str) -> str:
     values = (
         {name: one or two or bare for name, one, two, bare in _ASSIGNED.compiled.findall(text)} if "=" in text else {}
     )
-    values |= dict.fromkeys(_MADE.compiled.findall(text), "/tmp/made")
     looped = ((name, listed.replace("\\\n", " ")) for name, listed in _LOOPED.compiled.findall(text))
     values |= {name: listed for name, listed in looped if "$" not in listed and "`" not in listed}
     values["IFS"] = " "
@@ -206,8 +200,6 @@ def _inside(layer: Layer) -> Iterator[str]:
             yield from (text.replace("\\n", "\n") for text in texts)
         elif step.program in group("input_runners"):
             yield from (part for text in texts for part in re.split(r"\\n|[;:*\n\t]+", text))
-        elif step.program in _STARTS_SHELL:
-            yield from layer.given
         if texts and ("xargs" in step.behind or step.program == "parallel"):
             words = (step.program, *step.words) if step.program != "parallel" else step.words
             yield f"{shlex.join(word for word in words if word != '{}')} {' '.join(texts)}"
@@ -217,23 +209,15 @@ def _inside(layer: Layer) -> Iterator[str]:
         yield from _commands_in_arguments(step)
         code = code_in(step)
         for each in (code,) if code is not None else layer.given if step.program in group("code_programs") else ():
-            yield from commands_in_code(each, step.program)
+            yield from commands_in_code(each)
     yield from layer.substitutions
     if "=" in layer.text:
         yield from (one or two for one, two in _RUN_VARIABLE.compiled.findall(layer.text))
 
 
 def printed(step: Step) -> str:
-    """What `echo` or `printf` prints, with its escapes resolved."""
-    text = " ".join(step.words)
-    return _ESCAPE.compiled.sub(_unescaped, text) if "\\" in text else text
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    code = found["octal"] or ""
-    if code:
-        return chr(int(code, 8) & 0xFF)
-    return chr(int(found["hex"], 16)) if found["hex"] else {"n": "\n", "t": "\t"}[found["plain"]]
+    """What `echo` or `printf` prints."""
+    return " ".join(step.words).replace("\\n", "\n").replace("\\t", "\t")
 
 
 def substitutions(command: str) -> Iterator[str]:
@@ -337,14 +321,13 @@ def _in_git(words: tuple[str, ...]) -> Iterator[str]:
             yield from rest[:1]
 
 
-def commands_in_code(code: str, program: str = "") -> Iterator[str]:
-    """Shell commands that a piece of code runs, if they are literal; `program` is its interpreter."""
+def commands_in_code(code: str) -> Iterator[str]:
+    """Shell commands that a piece of code runs, if they are literal."""
     for found in _CODE_RUNS.compiled.finditer(code[:_MOST_CODE]):
         given = found["given"]
         if given is not None:
             literals = [re.sub(r"\\(.)", r"\1", one or two) for one, two in _LITERAL.compiled.findall(given)]
             yield " ".join(literals)
         else:
-            held = found["before"] or found["piped"]
-            if held is None or program in _WITHOUT_SHELL or found["before"]:
-                yield (found["quoted"] or found["ticks"] or found["bare"] or held or "").strip("\"'")
+            held = found["before"] or found["piped"] or found["quoted"] or found["ticks"] or found["bare"] or ""
+            yield held.strip("\"'")

@@ -65,10 +65,6 @@ _NO_SHELL = names("-N -fN -Nf -V -G -Q -O")
 _EVALUATES = names("eval source .")
 _DECODERS = names("base64 base32 xxd uudecode")
 _DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
-_RUNS_STDIN = LazyRegex(
-    r"(?s)\b(?:exec|eval|compile|system|popen|Popen|run|call|execSync|spawn\w*|Function)\b.*"
-    r"(?:\bstdin\b|\bSTDIN\b|\binput\(|readFileSync\(0|<>|\$_\b|\bgets\b)"
-)
 # How a substitution begins in a word: as the parser leaves it, and within double quotes.
 _SUBSTITUTED = ("$()", "$(", "`", "<(")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
@@ -172,12 +168,9 @@ def _input_findings(step: Step, before: tuple[Step, ...], layer: Layer, place: W
 
 
 def _output_run(step: Step, inline: str | None, before: tuple[Step, ...], layer: Layer) -> list[Step]:
-    """The programs whose output a shell or an interpreter runs: `curl … | sh`, `eval "$(…)"`, `bash <(…)`.
-
-    `python3 -c …` takes its input as data, unless its code runs it.
-    """
-    reads = reads_program(step) if inline is None else bool(_RUNS_STDIN.compiled.search(inline))
-    found = list(before) if reads else []
+    """The programs whose output a shell or an interpreter runs: `curl … | sh`, `eval "$(…)"`, `bash <(…)`."""
+    # `python3 -c …` takes its input as data.
+    found = list(before) if inline is None and reads_program(step) else []
     options = (word for option, word in pairwise(step.words) if option.endswith("c"))
     words = step.words if step.program in _EVALUATES else (step.sub, inline or "", *options)
     if any(word.lstrip(' "').startswith(_SUBSTITUTED) for word in words):
