@@ -30,7 +30,7 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
             "{not_run}"),),
         "deletes what was learned and recorded": (_row("seasoned forget", "seasoned", r"^(?:forget|restore)\b",
             "{help}"),),
-        "deletes all scheduled commands": (_row("crontab -r", "crontab", "{flag:r}"),),
+        "deletes all scheduled commands": (_row("crontab -r", "crontab", r"(?:^| )-\w*r"),),
         "deletes what a bucket keeps": (_row("sync --delete", "aws gsutil rclone",
             r"^(?:s3 sync\b.* --delete|(?:-m )?rsync\b.* -\w*d\w*|sync|(?:rmdirs|cleanup|deletefile))(?= |$)",
             "{not_run}|--dryrun|rsync .*-n "),),
@@ -50,7 +50,7 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
             "mkfs.vfat mkfs.ntfs mkfs.fat mkfs.exfat shred srm wipe scrub Format-Volume Clear-Disk vssadmin format "
             "lvremove vgremove pvremove", "", "{help}"),
           _row("partition", "fdisk sfdisk gdisk sgdisk parted diskpart cfdisk", "",
-            "{flag:l list}|(?:^| )(?:print|-p)(?= |$)|{help}"),
+            r"(?:^| )(?:-\w*l\w*|--list|print|-p)(?= |$)|{help}"),
           _row("diskutil", "diskutil", "(?i)^(?:erase|partition|zero|secureErase|apfs delete)"),
           _row("volumes", "zfs zpool btrfs", "^(?:destroy|labelclear|rollback|subvolume delete)(?= |$)"),
         ),

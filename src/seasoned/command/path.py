@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from posixpath import basename, dirname, join, normpath
-from typing import NamedTuple
 
 import msgspec
 
@@ -145,20 +145,11 @@ def working_folder(folder: object, here: object = None, *, follows_links: bool =
     return WorkingFolder(here=now or path) if now or path else WorkingFolder()
 
 
-class _PathRule(NamedTuple):
-    """The input of the rules below: one program of a command."""
-
-    step: Step
-    targets: list[str]
-    before: tuple[Step, ...]
-    place: WorkingFolder
-
-
 def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
     """What a program does to paths outside the working folder."""
     rule = RULES.get(step.program)
     if rule is not None:
-        yield from rule(_PathRule(step, _targets(step.words), before, place))
+        yield from rule(step, before, place)
     writes = step.program != "sed" or any(_IN_PLACE.compiled.match(word) for word in step.words)
     if step.program in group("writers") and writes:
         found = [each for word in step.words for each in guarded(word.removeprefix("of="), place)]
@@ -205,63 +196,49 @@ def _targets(words: tuple[str, ...]) -> list[str]:
     return [word for word in words if not word.startswith("-")]
 
 
-def _remove(given: _PathRule) -> Iterator[Finding]:
-    step, targets, before, place = given
+def _remove(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
     recursive = step.program in ("rimraf", "del-cli", "trash", "trash-put", "srm", "wipe") or any(
         re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", word) for word in step.words
     )
-    if not targets or "{}" in targets:  # `ls /srv | xargs rm`: the program before names what is deleted
-        named = [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
-        targets = [*(target for target in targets if target != "{}"), *named]
+    targets = [target for target in _targets(step.words) if target != "{}"]
+    if not targets or "{}" in step.words:  # `ls /srv | xargs rm`: the program before names what is deleted
+        targets += [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
     for target in targets:
         # An option (`del /q build`), or how long a file becomes.
-        if (step.program in _WINDOWS and re.fullmatch(r"/[a-zA-Z]", target)) or re.fullmatch(r"[+<>%]?\d+\w?", target):
-            continue
-        if "$" in place.resolve(target) and not recursive:
-            continue
-        if not place.contains(target):
+        is_option = step.program in _WINDOWS and re.fullmatch(r"/[a-zA-Z]", target)
+        is_unknown = "$" in place.resolve(target) and not recursive
+        if not (is_option or is_unknown or re.fullmatch(r"[+<>%]?\d+\w?", target) or place.contains(target)):
             why = f"deletes {target!r}, which is not inside the working folder"
             yield Finding("delete_data", why, f"{step.program} outside")
             return
 
 
-def _find(given: _PathRule) -> Iterator[Finding]:
-    words, place = given.step.words, given.place
-    removes = "-delete" in words or any(
-        word in FIND_RUNS and "rm" in words[at + 1 : at + 3] for at, word in enumerate(words)
-    )
-    if not removes:
+def _find(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
+    words = step.words
+    runs = (words[at + 1 : at + 3] for at, word in enumerate(words) if word in FIND_RUNS)
+    if "-delete" not in words and not any("rm" in each for each in runs):
         return
     # Paths come before the first condition; without one, find starts here.
-    starts = []
-    for word in words:
-        if (word.startswith("-") and word not in ("-L", "-H", "-P")) or word in ("(", "!", "\\("):
-            break
-        starts.append(word)
+    paths = takewhile(lambda word: word in ("-L", "-H", "-P") or word[:1] not in ("-", "(", "!", "\\"), words)
     chosen = any(word in _FIND_CHOOSES for word in words)
-    for start in starts or ["."]:
+    for start in list(paths) or ["."]:
         if not (place.contains(start) or (place.resolve(start) == place.folder and chosen)):
             yield Finding("delete_data", f"deletes what it finds in {start!r}", "find -delete")
 
 
-def _move(given: _PathRule) -> Iterator[Finding]:
+def _move(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
     """Moves files away that others rely on."""
-    *sources, target = given.targets or [""]
-    place = given.place
+    *sources, target = _targets(step.words) or [""]
     gone = place.resolve(target).startswith(("/tmp", "/var/tmp")) or target == "/dev/null"
     for source in sources:
-        path = place.resolve(source)
-        kept = _KEPT_BY_SYSTEM.compiled.match(path) and not place.contains(source)
+        kept = _KEPT_BY_SYSTEM.compiled.match(place.resolve(source)) and not place.contains(source)
         if kept or (gone and _is_elsewhere(source, place)):
             yield Finding("delete_data", f"moves {source!r} away, which is not inside the working folder", "mv outside")
             return
 
 
-def _mode(given: _PathRule) -> Iterator[Finding]:
-    words = [word for word in given.step.words if not re.fullmatch(r"-[RvfcLHP]+|--\S*", word)]
-    if not words:
-        return
-    mode, paths, place = words[0], words[1:], given.place
+def _mode(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
+    mode, *paths = [word for word in step.words if not re.fullmatch(r"-[RvfcLHP]+|--\S*", word)] or [""]
     temporary = bool(paths) and all(place.resolve(path).startswith(_TEMPORARY) for path in paths)
     if _OPEN_MODE.compiled.fullmatch(mode) and not temporary:
         yield Finding("modify_permissions", f"opens files up to everyone or to another user ({mode})", "chmod open")
@@ -269,8 +246,8 @@ def _mode(given: _PathRule) -> Iterator[Finding]:
         yield Finding("modify_permissions", "changes permissions outside the working folder", "chmod outside")
 
 
-def _owner(given: _PathRule) -> Iterator[Finding]:
-    if any(_is_elsewhere(path, given.place) for path in given.targets[1:]):
+def _owner(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
+    if any(_is_elsewhere(path, place) for path in _targets(step.words)[1:]):
         yield Finding("modify_permissions", "gives files outside the working folder to another user", "chown outside")
 
 

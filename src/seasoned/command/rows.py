@@ -78,16 +78,11 @@ def regex(pattern: str) -> re.Pattern[str]:
 
 
 def _written_out(found: re.Match[str]) -> str:
-    """What a macro stands for: `{first:up down}`, `{any:up down}`, `{flag:rR recursive}`, `{help}`."""
+    """What a macro stands for: `{first:up down}`, `{any:up down}`, `{help}`."""
     name, argument = found.groups()
     if argument is None:
         return PATTERNS[name]
-    words = argument.split()
-    listed = "|".join(words)
-    if name == "flag":
-        # An option by its letter, also among others (`-rf`), or by its long name.
-        longer = f"|--(?:{'|'.join(words[1:])})" if len(words) > 1 else ""
-        return rf"(?:^| )(?:-[A-Za-z]*[{words[0]}][A-Za-z]*{longer})(?= |=|$)"
+    listed = "|".join(argument.split())
     forms = {
         "first": f"^(?:{listed})(?= |$)",  # one of these as the first argument
         "any": f"(?:^| )(?:{listed})(?= |$)",  # one of these anywhere
