@@ -30,7 +30,7 @@ _HOME = LazyRegex(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|\$env:HOME|\$env:USERPROF
 # The home folder that contains a working folder, so that `~/parcel` can be recognised as the folder itself.
 _HOME_OF = LazyRegex(r"(?:(?:/[a-z]:)?/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
 _HERE = LazyRegex(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?=/|\Z)")
-_TEMPORARY_VARIABLE = LazyRegex(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b", re.IGNORECASE)
+_TEMPORARY_VARIABLE = LazyRegex(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b|\$\(mktemp\b", re.IGNORECASE)
 _NO_PROJECT = LazyRegex(
     r"(?:/[a-z]:)?/(?:home|Users|Windows)(?:/[^/]+)?|/[a-z]:|/root|/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|run|var|opt|srv|mnt|media|Library"
     r"|System|Applications|private|tmp)(?:/(?:local|lib|log|cache|spool|www|tmp|var|folders|bin|share|etc))?"

@@ -38,7 +38,7 @@ GROUPS = {
         "aws gcloud gsutil az azd doctl linode-cli hcloud vultr-cli scw ibmcloud oci exo civo equinix metal eksctl "
         "kops bq fly flyctl heroku railway render netlify ntl vercel vc now firebase wrangler dokku s3cmd mc rclone "
         "b2 azcopy s5cmd swift kubectl oc k helm helmfile terraform tofu terragrunt pulumi cdk cdktf sam serverless "
-        "sls copilot eb ecs-cli argocd consul etcdctl lxc incus virsh op doppler infisical stripe nomad",
+        "sls copilot eb ecs-cli argocd consul etcdctl lxc incus virsh op doppler infisical stripe nomad snowsql",
     # The same of servers for such tools: `mcp__k8s__delete_resource`.
     "cloud_servers":
         "k8s kubernetes kubectl helm aws gcp gcloud azure az terraform tf tofu pulumi cloud cloudflare vercel netlify "

@@ -9,7 +9,7 @@ from typing import Literal
 
 from seasoned.command.parse import Step, names
 from seasoned.command.path import WorkingFolder
-from seasoned.command.rows import Finding, group
+from seasoned.command.rows import Finding, group, regex
 from seasoned.command.written import purpose_of
 from seasoned.lazy_regex import LazyRegex
 
@@ -49,45 +49,54 @@ _ASSIGNED = LazyRegex(r"(?:^|[\s;&|(])([A-Z]\w{0,60})=('[^'\n]*'|\"[^\"\n]*\"|[^
 def target_of(step: Step, place: WorkingFolder, assigned: Mapping[str, str]) -> Target:
     """Where a step acts, by what its arguments, variables and the machine that it runs on are called."""
     is_database = step.program in group("databases") or step.program in group("migrators")
-    named = [*_named_places(step, is_database=is_database), place.host]
+    options, others = _named_places(step, is_database=is_database)
+    named = [*options, *others, place.host]
     named += [f"{name}={value}" for name, value in assigned.items() if is_database or not _BUILD_MODES.fullmatch(name)]
     if any(PRODUCTION.compiled.search(each) for each in named):
         return "production"
     if any(_DEVELOPMENT.compiled.search(each) for each in named):
         return "here"
-    if place.host or not _REMOTE.isdisjoint(step.words) or any(map(_is_far, named)):
+    if place.host or not _REMOTE.isdisjoint(step.words) or any(map(_is_far, named)) or any(map(_is_host, options)):
         return "elsewhere"
     if step.program.startswith(_LOCAL_FILES) and step.sub and not place.contains(step.sub):
         return "elsewhere"
     return "here"
 
 
-def _named_places(step: Step, *, is_database: bool) -> Iterator[str]:
-    """The arguments that name a place: values of options, addresses, variables."""
+def _named_places(step: Step, *, is_database: bool) -> tuple[list[str], list[str]]:
+    """The arguments that name a place: values of options for one; then addresses, variables and names of databases."""
+    options: list[str] = []
+    others: list[str] = []
     for before, word in pairwise(("", *step.words)):
-        if " " in word or word.startswith(("NODE_ENV=", "NODE_ENV")):
-            continue
         option, _, value = word.partition("=")
+        if " " in word or word.startswith("NODE_ENV"):
+            continue
         if word.startswith("-"):
-            if value and _NAMING.compiled.match(option):
-                yield value
-            elif is_database and word.startswith("-h") and len(word) > 2:
-                yield word[2:]
-        elif is_database or _NAMING.compiled.match(before) or "://" in word or "$" in word:
-            yield word
+            if _NAMING.compiled.match(option):
+                options += [value] if value else []
+            elif is_database and word.startswith("-h"):
+                options.append(word[2:])
+        elif _NAMING.compiled.match(before):
+            options.append(word)
+        elif is_database or "://" in word or "$" in word:
+            others.append(word)
+    return options, others
 
 
 def _is_far(named: str) -> bool:
-    """Whether an address or a host is on another machine; a name without a dot is a neighbouring container."""
+    """Whether an address is on another machine; a host without a dot is a neighbouring container."""
     value = named.partition("=")[2] if re.match(r"\w+=", named) else named
     found = _ADDRESS.compiled.match(value)
     if found is not None:
         return value.startswith("ssh:") or bool(_FAR_HOST.compiled.match(found["host"] or found["at"] or ""))
-    host = re.fullmatch(r"(?:tcp:)?[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?", value)
-    is_host = host is not None and not re.search(
-        r"\.(?:py|js|ts|rb|sql|db|sqlite3?|ya?ml|json|toml|env|sh|pgc|dump)\Z", value
+    # `cqlsh db.example.com`; a file has fewer dots.
+    return re.fullmatch(r"[a-z0-9-]+(?:\.[a-z0-9-]+){2,}", value) is not None or bool(
+        _ADDRESS_VARIABLE.compiled.match(value)
     )
-    return is_host or bool(_ADDRESS_VARIABLE.compiled.match(value))
+
+
+def _is_host(value: str) -> bool:
+    return re.fullmatch(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?", value) is not None
 
 
 def in_production(step: Step, target: Target) -> Iterator[Finding]:
@@ -97,6 +106,7 @@ def in_production(step: Step, target: Target) -> Iterator[Finding]:
         return
     plain = [word for word in step.words if not word.startswith("-")]
     looks = not group("looking").isdisjoint(each for word in plain[:6] for each in re.split(r"[-:_]", word))
+    looks = looks or regex("{not_run}").search(" ".join(step.words)) is not None
     makes = step.program in group("code") and purpose_of(" ".join((step.program, *plain[:3]))) in _MAKING
     if not looks and not makes:
         yield Finding("deploy_production", "is pointed at production", "production")
