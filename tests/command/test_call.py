@@ -110,7 +110,8 @@ def test_a_call_that_packs_more_than_is_read_needs_a_person() -> None:
     deep: dict[str, Any] = {}
     for _ in range(MOST_OBJECTS + 1):
         deep = {"k": deep}
-    for arguments in (many, deep):
+    long = {f"k{number}": "ls -la " * 2_500 for number in range(50)}
+    for arguments in (many, deep, long):
         need = need_of_call("mcp__x__do", arguments, folder=FOLDER)
         assert need is not None and need.row == "length"
     assert objects(many) == ([many, *[{"a": 1}] * (MOST_OBJECTS - 1)], False)

@@ -21,7 +21,7 @@ MOST_CHARACTERS = 20_000
 MOST_STEPS = 500
 # Limits against commands that are built to exhaust the reader; beyond them a layer is marked as unread.
 _MOST_LAYERS = 60
-_MOST_SUM = 3 * MOST_CHARACTERS
+MOST_SUM = 3 * MOST_CHARACTERS
 _HERE_STRING = LazyRegex(r"<<<[ \t]*((?:'[^']*'|\"(?:\\.|[^\"\\])*\"|[^\s'\";|&<>()])+)")
 # Variables that the command sets itself are filled in, so that `d=/srv; rm -rf $d` is seen as what it is.
 _ASSIGNED = LazyRegex(
@@ -82,7 +82,7 @@ def layers(command: str) -> Iterator[Layer]:
         if (text, host) in seen or not text.strip():
             continue
         total += len(text)
-        if len(seen) > _MOST_LAYERS or total > _MOST_SUM:
+        if len(seen) > _MOST_LAYERS or total > MOST_SUM:
             yield Layer(text, (), unread="layers")
             return
         seen.add((text, host))
@@ -319,6 +319,7 @@ def _in_git(words: tuple[str, ...]) -> Iterator[str]:
             rest = [value, *words[at + 1 :]] if value else [each for each in words[at + 1 :] if each != "--recursive"]
             yield rest[0] if len(rest) == 1 else shlex.join(rest)
             yield from rest[:1]
+            return
 
 
 def commands_in_code(code: str) -> Iterator[str]:

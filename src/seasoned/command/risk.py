@@ -20,6 +20,7 @@ import msgspec
 from seasoned.command import call, code, guard, path
 from seasoned.command.layers import (
     MOST_CHARACTERS,
+    MOST_SUM,
     Layer,
     code_in,
     commands_in_code,
@@ -45,7 +46,7 @@ _UNSEEN = Finding("delete_data", "runs commands that cannot be seen here", "| sh
 _UNSEEN_THERE = Finding("exec_remote", "runs something on another machine that cannot be seen here", "ssh")
 _UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen SQL")
 # Longer arguments are matched by their beginning and end.
-_MOST_ARGUMENTS = 4000
+_MOST_ARGUMENTS = 2000
 _REDIRECT = LazyRegex(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
 _AS_SERVICE = LazyRegex(
     r"\b(?:su\s+(?:-l?\s+)?|(?:sudo|doas|runuser|setpriv)\b[^;&|\n]{0,80}(?:\s-\w*u|--user|--reuid)[ =]?\s*)"
@@ -92,7 +93,11 @@ def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -
     found: list[Finding] = [*call.findings(tool, inside, place)]
     if not complete:
         found.append(_TOO_MANY)
+    left = MOST_SUM
     for kind, text in (each for one in inside for each in call.texts(tool, one)):
+        left -= len(text)
+        if left < 0:
+            return [*found, _TOO_MANY]
         if kind in ("command", "typed"):
             found += assess_command(text, place)
         if kind in ("sql", "typed"):
