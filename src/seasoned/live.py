@@ -15,8 +15,9 @@ from seasoned.errors import SeasonedError
 from seasoned.history.discover import DATABASES, candidates
 from seasoned.project import name_of, project_of
 from seasoned.scan.file_reader import FileReader
-from seasoned.scan.intent import opening_words
+from seasoned.scan.intent import users_words
 from seasoned.scan.rows import CallRow, FileJob, SessionRows
+from seasoned.scan.title import title_of_words
 from seasoned.session import Session
 
 _LOOK_SECONDS = 0.4
@@ -146,7 +147,10 @@ class LiveReader(FileReader):
         rows = super().rows(session)
         if rows.title or session.first_message:
             return rows
-        return msgspec.structs.replace(rows, title=opening_words(session, self.redactor) or None)
+        said = [
+            self.redactor.text(words) for one in session.messages if one.role == "user" and (words := users_words(one))
+        ]
+        return msgspec.structs.replace(rows, title=title_of_words(said))
 
 
 class RunningSessions:

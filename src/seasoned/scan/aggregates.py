@@ -5,10 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain, islice
 from types import MappingProxyType
 
+import msgspec
+
 from seasoned.scan.rows import Learner, call_totals
+from seasoned.scan.title import title_of_words, title_of_work
 from seasoned.store import Store
+from seasoned.store.packed import unpack
 from seasoned.store.project import settle_projects
 from seasoned.store.repository import read_repositories
 
@@ -41,6 +46,7 @@ def update_aggregates(
         _settle_roots(store)
         _touch(store, _settle_lineages(store))
         _settle_totals(store)
+        _settle_titles(store)
         # A copy of an answer counts in one session only, so the others that have it change too.
         for statement in ("touch_copies", "clear_parts", "add_parts", "add_whole", "set_tokens", "set_cost"):
             store.run(f"usage.{statement}")
@@ -119,6 +125,26 @@ def _settle_lineages(store: Store) -> set[int]:
         for rows in by_call.values():
             changed |= _set_copies(store, rows)
     return changed
+
+
+def _settle_titles(store: Store) -> None:
+    """Name the sessions that their agent gave no title."""
+    titles = []
+    for row in store.rows("session.untitled"):
+        parts = store.rows("search.said_in", {"session_id": row["id"]})
+        said = chain.from_iterable(_decode_said(unpack(part["messages"])) for part in parts)
+        title = title_of_words(islice((words for _, is_person, words in said if is_person), _MOST_SAID))
+        if title is None:
+            calls = [
+                (call["tool"], call["arguments"]) for call in store.rows("call.of_session", {"session_id": row["id"]})
+            ]
+            title = title_of_work(calls, row["cwd"], row["messages"])
+        titles.append({"id": row["id"], "title": title})
+    store.run_many("session.set_title", titles)
+
+
+_MOST_SAID = 6
+_decode_said = msgspec.json.Decoder(list[tuple[int, int, str]]).decode
 
 
 def _settle_totals(store: Store) -> None:

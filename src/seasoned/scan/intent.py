@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.error_rate import corrects
-from seasoned.redact.redactor import Redactor
 from seasoned.scan.foreign import EarlierResults
 from seasoned.session import Message, Session, ToolCall
 
 INTENT_CHARS = 200
 _SAID_CHARS = 400
 _QUESTION_CHARS = 300
-_OPENING_CHARS = 120
 _FEWEST_CHARS = 8  # shorter messages ("Done.", "ok") do not state an intent
 # How messages begin that the agent's program wrote in the user's name.
 _WRAPPED = ("<", "[", "Caveat:", "This session is being continued")
@@ -24,6 +23,9 @@ _ASSENT = LazyRegex(
     r"|great|good)\b.{0,25}\Z"
 )
 _APPENDED = "<system-reminder>"
+_BLOCKS = LazyRegex(r"\A(?:<([\w-]+)[^>]*>.*?</\1>\s*)+", re.DOTALL)
+# What a person wrote behind a command, or had another session say.
+_GIVEN = LazyRegex(r"<(?:command-args|input)>([^<]+)<")
 # A call spelled out in the text of a message.
 _SPELLED = LazyRegex(r"(?i)\s*(?:action\s*:|[\[{<])")
 # A request for permission at the end of a message.
@@ -116,20 +118,13 @@ def asks_leave(words: str) -> bool:
     return any(sign in end for sign in _ASKING) and _LEAVE.compiled.search(end) is not None
 
 
-def opening_words(session: Session, redactor: Redactor) -> str:
-    """How the conversation begins, in one line: what people know a session by that has no title."""
-    asked = [one for one in session.messages if one.role == "user" and not (one.synthetic or one.summary)]
-    # What a person said tells more than a picture, or what a program put into the user's mouth.
-    words = next((said for one in asked if (said := users_words(one))), None)
-    words = words or next((one.text for one in asked if one.text.strip()), "")
-    # Redacted before it is shortened: half of a secret would not be recognised.
-    short = " ".join(redactor.head(words, 4 * _OPENING_CHARS).split())
-    return short if len(short) <= _OPENING_CHARS else f"{short[: _OPENING_CHARS - 2].rstrip()} …"
-
-
 def users_words(message: Message) -> str | None:
     """The text that a person wrote in a user message; None if a program wrote it."""
     if message.synthetic or message.summary:
         return None
     text = message.text.partition(_APPENDED)[0].strip()
+    if text.startswith("<"):
+        # What an editor or the agent puts in front of the words: the open file, plugins, the environment.
+        given = _GIVEN.compiled.search(text)
+        text = given[1].strip() if given else _BLOCKS.compiled.sub("", text, 1)
     return None if not text or text.startswith(_WRAPPED) else text

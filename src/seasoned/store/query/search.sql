@@ -20,7 +20,8 @@ ORDER BY COALESCE(session.ended, session.started, 0) DESC, session.id DESC;
 DELETE FROM waiting WHERE work = 'search' AND session_id = ? AND times = ?;
 
 -- name: session
-SELECT id, agent, title, project, COALESCE(ended, started, 0) AS at FROM session WHERE id = :id;
+-- Other titles are words that were said, and found as such.
+SELECT id, agent, own_title AS title, project, COALESCE(ended, started, 0) AS at FROM session WHERE id = :id;
 
 -- name: said_in
 SELECT messages FROM said WHERE session_id = :session_id ORDER BY first_message;

@@ -1,6 +1,6 @@
 -- name: save
 INSERT INTO session (
-    agent, native_id, source_id, title, cwd, remote, application, platform, model, started, ended, parent_agent, parent_native_id, relation,
+    agent, native_id, source_id, own_title, title, cwd, remote, application, platform, model, started, ended, parent_agent, parent_native_id, relation,
     end_reason, succeeded, messages, compactions,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd,
     last_prompt_tokens,
@@ -8,7 +8,7 @@ INSERT INTO session (
     calls, ok, failed, unclear, declined, cancelled, interrupted, trivial, task_type
 )
 SELECT
-    :agent, :native_id, :source_id, :title, :cwd, :remote, :application, :platform, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
+    :agent, :native_id, :source_id, :title, :title, :cwd, :remote, :application, :platform, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
     :end_reason, :succeeded, :messages, :compactions,
     :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd,
     :last_prompt_tokens,
@@ -22,7 +22,7 @@ WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE forgotten.agent = :agent AND for
         AND forgotten.forgotten_at > COALESCE(:ended, :started, 0.0))
 ON CONFLICT (agent, native_id) DO UPDATE SET
     source_id = CASE WHEN excluded.messages >= session.messages THEN excluded.source_id ELSE session.source_id END,
-    title = COALESCE(excluded.title, session.title),
+    own_title = COALESCE(excluded.own_title, session.own_title), title = COALESCE(excluded.title, session.title),
     cwd = COALESCE(session.cwd, excluded.cwd),
     remote = COALESCE(session.remote, excluded.remote),
     application = COALESCE(session.application, excluded.application),
@@ -122,6 +122,12 @@ SELECT max(id) AS id FROM session;
 
 -- name: find_ref
 SELECT id, parent_agent, parent_native_id FROM session WHERE agent = :agent AND native_id = :native_id;
+
+-- name: untitled
+SELECT session.id, cwd, messages FROM touched CROSS JOIN session ON session.id = touched.id WHERE own_title IS NULL;
+
+-- name: set_title
+UPDATE session SET title = :title WHERE id = :id;
 
 -- name: set_root
 UPDATE session SET root_id = :root_id WHERE id = :id;

@@ -22,6 +22,8 @@ CREATE TABLE session (
     agent TEXT NOT NULL,
     native_id TEXT NOT NULL,
     source_id INTEGER REFERENCES source(id) ON DELETE SET NULL,
+    -- The title that its agent gave it, and the one that it has in lists.
+    own_title TEXT,
     title TEXT,
     cwd TEXT,
     model TEXT,

@@ -24,7 +24,6 @@ from seasoned.history.resume import resume_command
 from seasoned.live import RUNNING_SECONDS, streak_of
 from seasoned.project import name_of as project_name
 from seasoned.report.page.rows import number
-from seasoned.scan.intent import opening_words
 from seasoned.session import Session, ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars
@@ -32,7 +31,7 @@ from seasoned.web.display import day_and_time, percent, project_link, session_li
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import PageRoute
-from seasoned.web.table import PAGE_ROWS, Column, Table, TableCell, answer, figure, opening, row_offset
+from seasoned.web.table import PAGE_ROWS, Column, Table, TableCell, answer, figure, row_offset
 from seasoned.web.view.conversation import (
     ShownCall,
     ShownChild,
@@ -202,7 +201,7 @@ def _shown(
     return SessionPage(
         row=dict(row),
         ref=ref,
-        title=_title(store, row, found, redactor),
+        title=row["title"] or row["native_id"],
         turns=said,
         gone="" if isinstance(found, Session) else found,
         calls=[] if isinstance(found, Session) else stored_calls(calls[first : first + 100]),
@@ -218,11 +217,6 @@ def _shown(
         last=last if isinstance(found, Session) else len(calls),
         tables=(_call_table(ref, own, only, begin),),
     )
-
-
-def _title(store: Store, row: StoredRow, found: Session | str, redactor: Any) -> str:
-    began = opening_words(found, redactor) if isinstance(found, Session) else ""
-    return row["title"] or began or opening(store, row["id"]) or row["native_id"]
 
 
 def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, Any]]:
