@@ -65,7 +65,9 @@ def test_the_report_is_written_and_nothing_of_others_is_overwritten(samples: Pat
     said = seasoned("report", samples, "-o", page).stdout
     assert "Do sessions get better with experience?" in said
     assert "Mistakes that come back" in said
-    assert "- shell: wp deploy: unknown option: --env (3 failures in 2 sessions, 6 calls lost)" in said
+    assert (
+        "- Run `wp deploy preview --stage staging`. (3 failures in 2 sessions, 6 calls lost, 2 repaired it so)" in said
+    )
     assert page.read_text("utf-8").startswith("<!doctype html>")
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     seasoned("report", samples, "-o", page)

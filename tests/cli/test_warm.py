@@ -91,18 +91,23 @@ def test_up_on_old_histories_learns_nothing_by_itself_and_a_person_still_can(sam
     assert listed["active_count"] == listed["example_count"] > 0
     assert f"{listed['active_count']} / {listed['example_count']}" in seasoned("template", "list").stdout
     out = seasoned("up", samples).stdout
-    assert "A new session would begin with these" in out and len(out.splitlines()) <= 24, "it fits one screen"
-    assert "A new session in /home/mira/waypost sees at its start:" in out and "- Check: `make check`" in out
+    assert "`seasoned warm` shows what a new session gets" in out and len(out.splitlines()) <= 24, "it fits one screen"
+    # No agent is connected, so nothing is shown yet.
+    assert "A new session in /home/mira/waypost would see at its start, if its agent were connected:" in out
+    assert "- Check: `make check`" in out
 
 
-def test_up_says_why_a_new_session_would_be_given_nothing(samples: Path, store_path: Path) -> None:
+def test_up_counts_the_examples_that_are_shown_and_warm_says_why_there_are_none(
+    samples: Path, store_path: Path
+) -> None:
     old = example(last_seen=2.0)
     with open_store(store_path) as store:
         save(store, template("auto-code", old))
         for one in load(store, "code-work").examples:
             set_state(store, one.id, "retired", "old", now=1.0)
     out = seasoned("up", samples / "codex").stdout
-    assert "auto-code@1 (0 of 1 example)" in out and "would begin with nothing: Every example is" in out
+    assert "auto-code@1 (0 of 1 example)" in out
+    assert "very example is" in seasoned("warm", "--all", expect=1).stderr
     assert answer("template", "list")["templates"][0].keys() >= {"active_count", "example_count"}
 
 

@@ -18,11 +18,11 @@ from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, say, table, when
 from seasoned.cli.project import folder_here, print_passed_over
 from seasoned.cli.serve import serve_all
-from seasoned.cli.template import example_count
+from seasoned.cli.template import example_count, print_too_old
 from seasoned.config import Config, load
 from seasoned.connect.apply import is_connected
 from seasoned.example.library.storage import snapshot
-from seasoned.example.library.upkeep import refresh
+from seasoned.example.library.upkeep import refresh, too_old
 from seasoned.history.discover import discover
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.scan import ScanReport
@@ -180,6 +180,8 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     if library.templates:
         names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
         say(f"\nFor agents with named tools: {names}; `seasoned warm` shows what a new session gets.")
+    else:
+        print_too_old(too_old(store, now=now))
 
 
 def _serve(port: int | None, *, histories: Path | None = None) -> None:
