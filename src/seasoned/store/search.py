@@ -143,9 +143,8 @@ def _hits(store: Store, terms: list[SearchTerm], wanted: SearchFilter) -> Iterat
             if row["id"] in seen:
                 continue
             seen.add(row["id"])
-            marked = store.row("search.marked", {"words": given["words"], "id": row["id"]})
             session = store.row("search.found", {"id": row["id"]})
-            hit = None if marked is None or session is None else _hit(session, marked["text"], wanted)
+            hit = None if session is None else _hit(session, row["text"], wanted)
             if hit is not None:
                 yield hit
 

@@ -38,12 +38,8 @@ DELETE FROM search_document WHERE session_id = ?;
 INSERT INTO search_document (id, session_id, facts, places, text) VALUES (?, ?, ?, ?, ?);
 
 -- name: find
-SELECT rowid AS id FROM search_index
+SELECT rowid AS id, highlight(search_index, 1, char(2), char(3)) AS text FROM search_index
 WHERE search_index MATCH :words AND rowid >= :first AND rowid < :before ORDER BY rowid DESC LIMIT :limit;
-
--- name: marked
-SELECT highlight(search_index, 1, char(2), char(3)) AS text FROM search_index
-WHERE search_index MATCH :words AND rowid = :id;
 
 -- name: count
 SELECT count(*) AS sessions FROM search_index WHERE search_index MATCH :words;
