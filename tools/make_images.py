@@ -1,4 +1,7 @@
-"""Takes the pictures of the pages in `docs/images`: `python tools/make_images.py [FOLDER]`. Needs chromium."""
+"""Takes the pictures of the pages in `docs/images`: `python tools/make_images.py [FOLDER]`. Needs chromium.
+
+With `--all` also every page on a desk and on a phone, light and dark, as `PAGE-WIDTH-SCHEME.png`.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from tests.web.pages import Site, site  # noqa: E402
 
 from seasoned.config import Config  # noqa: E402
 from seasoned.example.library.upkeep import auto  # noqa: E402
+from seasoned.gateway.history_usage import fill_prices  # noqa: E402
 from seasoned.lesson.storage import refresh  # noqa: E402
 from seasoned.redact.key import Secrecy, load_key  # noqa: E402
 from seasoned.store.search import fill as fill_search  # noqa: E402
@@ -31,6 +35,15 @@ WIDE = (1280, 860)
 PROJECT = "%2Fhome%2Fmira%2Fwaypost"
 # A long session with failures and a compaction.
 SESSION = "claude-code:c73c43e8-0996-4246-bf6f-52c9b26da87a"
+DESK, PHONE = (1280, 800), (390, 844)
+EVERY = {
+    "overview": "overview",
+    "project": f"projects/{PROJECT}",
+    "session": f"sessions/{SESSION}",
+    "usage": "usage?days=all&by=project",
+    "search": "search?q=carriers",
+    "lessons": f"projects/{PROJECT}#lines",
+}
 # What the agent said before it first edited something.
 _TO_FIRST_EDIT = """() => {
   const edit = document.querySelector(".call .edit");
@@ -74,6 +87,7 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
     with store_of(home) as store:
         refresh(store)
         fill_search(store)
+        fill_prices(store)
         # As of the samples' own time: seen from today all of it would be too old.
         now = max(row["last"] for row in store.rows("session.totals")) + 86_400
         auto(store, now=now, redactor=Secrecy(load_key(home)).redactor())
@@ -86,7 +100,7 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
             page.wait_for_selector("[data-working]", state="detached", timeout=90_000)
             page.wait_for_timeout(500)
 
-        take(browser, found, "overview", folder / "overview.png", then=advised)
+        take(browser, found, "overview", folder / "overview.png", size=DESK, then=advised)
 
         def read_on(page: Page) -> None:
             page.evaluate(_TO_FIRST_EDIT)
@@ -95,10 +109,16 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
         take(browser, found, "search?q=carriers", folder / "search.png")
         take(browser, found, f"sessions/{SESSION}", folder / "session.png", scheme="dark", then=read_on)
         take(browser, found, f"confirmations/{asked['id']}", folder / "confirmations.png")
+        for name, page in EVERY.items() if "--all" in sys.argv else ():
+            for size in (DESK, PHONE):
+                for scheme in ("light", "dark"):
+                    to = folder / f"{name}-{size[0]}-{scheme}.png"
+                    take(browser, found, page, to, size=size, scheme=scheme, then=advised)
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs/images"
+    names = [name for name in sys.argv[1:] if name != "--all"]
+    folder = Path(names[0]) if names else ROOT / "docs/images"
     with sync_playwright() as playwright, TemporaryDirectory() as home:
         browser = start_chromium(playwright)
         take_samples(browser, Path(home), folder)

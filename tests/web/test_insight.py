@@ -50,13 +50,11 @@ def test_the_report_is_made_beside_the_page_which_says_so_and_then_shows_it(fill
         assert "Up to date." in text
 
 
-def test_every_figure_of_a_plot_is_there_as_json_and_leads_to_its_sessions(filled: Site) -> None:
+def test_every_figure_of_a_plot_is_there_as_json(filled: Site) -> None:
     with filled.visitor() as alice:
-        text = made(alice)
+        made(alice)
         found = look(alice, "insight?as=json&table=tool").json()
         assert found["schema"] == "seasoned/table-tool/1" and found["count"] > 3
-        tool = found["rows"][0]["tool"].partition(": ")[0]
-        assert f'href="{alice.path}/sessions?tool={tool}"' in text
 
 
 def test_sessions_that_came_since_are_told_and_the_report_is_made_anew(tmp_path: Path) -> None:

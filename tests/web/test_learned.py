@@ -126,4 +126,4 @@ def test_who_only_reads_sees_what_waits_and_changes_nothing(tmp_path: Path) -> N
 def test_without_anything_it_says_what_to_do(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice).text
-        assert "seasoned memory --add" in text and "a folder with a SKILL.md in" in text
+        assert "seasoned memory --add" in text and "seasoned skill" in text

@@ -77,13 +77,6 @@ class Trials:
     def __len__(self) -> int:
         return len(self.failed)
 
-    @property
-    def sessions(self) -> int:
-        """Sessions with at least one call that counts."""
-        import numpy as np
-
-        return int(np.count_nonzero(np.bincount(self.session)))
-
     def everything(self) -> Flags:
         import numpy as np
 

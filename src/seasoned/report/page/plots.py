@@ -69,13 +69,28 @@ def plots(report: Report) -> tuple[Plot, ...]:
     return (
         _trend(report),
         _position(found.by_position),
-        _fifth(found.by_fifth),
+        _dots(
+            "fifth",
+            "Error by fifth of a session",
+            "The error rate in the first to the last fifth of every session, so that short and long sessions count at "
+            "each stage.",
+            "The effect of endings: where failures end sessions, the last fifth looks worse than it was.",
+            found.by_fifth,
+            what="part",
+        ),
         _length(found.by_length, found.length_difference),
         _map(found.by_both),
         _early(found.by_early_type),
         _survivors(found.survivors),
         _tool(report),
-        _agent(report.by_agent),
+        _dots(
+            "agent",
+            "Error by agent",
+            "The error rate in the histories of each agent.",
+            "Which agent is better: they were given different tasks and record failures in different ways.",
+            report.by_agent,
+            what="agent",
+        ),
         _time(report.over_time),
         _compression(report.compression),
     )
@@ -119,30 +134,14 @@ def _position(figures: Sequence[Figure]) -> Plot:
     )
 
 
-def _fifth(figures: Sequence[Figure]) -> Plot:
-    return _figures_plot(
-        "fifth",
-        "Error by fifth of a session",
-        "The error rate in the first to the last fifth of every session, so that short and long sessions count at each "
-        "stage.",
-        "The effect of endings: where failures end sessions, the last fifth looks worse than it was.",
-        figures,
-        lambda: charts.dots([figure_row(figure) for figure in figures], title="failed calls"),
-        key=(_DOT, _DIAMOND),
-        what="part",
-    )
-
-
 def _length(figures: Sequence[Figure], gap: Estimate) -> Plot:
     gap_text = "" if gap.value is None else f" Shortest minus longest: {difference(gap)}."
-    return _figures_plot(
+    return _dots(
         "length",
         "Error by length of the session",
         f"The error rate of sessions by their total number of messages.{gap_text}",
         "Cause: a session may be long because it went well, or go well because it is long.",
         figures,
-        lambda: charts.dots([figure_row(figure) for figure in figures], title="failed calls"),
-        key=(_DOT, _DIAMOND),
         what="messages",
     )
 
@@ -221,28 +220,13 @@ def _tool(report: Report) -> Plot:
         if report.tools > len(figures)
         else "each tool"
     )
-    return _figures_plot(
+    return _dots(
         "tool",
         "Error by tool",
         f"The error rate of {some}, most failures first. A tool that does several kinds of work has a row for each.",
         "Which tool is better: hard and easy work go to different tools.",
         figures,
-        lambda: charts.dots(unique([figure_row(figure) for figure in figures]), title="failed calls"),
-        key=(_DOT,),
         what="tool",
-    )
-
-
-def _agent(figures: Sequence[Figure]) -> Plot:
-    return _figures_plot(
-        "agent",
-        "Error by agent",
-        "The error rate in the histories of each agent.",
-        "Which agent is better: they were given different tasks and record failures in different ways.",
-        figures,
-        lambda: charts.dots(unique([figure_row(figure) for figure in figures]), title="failed calls"),
-        key=(_DOT,),
-        what="agent",
     )
 
 
@@ -286,6 +270,21 @@ def _compression(found: PooledCheck) -> Plot:
             for check in largest
         ),
         reason=found.judgement.reason,
+    )
+
+
+def _dots(name: str, title: str, shows: str, hides: str, figures: Sequence[Figure], *, what: str) -> Plot:
+    """A row for each figure."""
+    has_mix = any(figure.fixed_mix is not None for figure in figures)
+    return _figures_plot(
+        name,
+        title,
+        shows,
+        hides,
+        figures,
+        lambda: charts.dots(unique([figure_row(figure) for figure in figures]), title="failed calls"),
+        key=(_DOT, _DIAMOND) if has_mix else (_DOT,),
+        what=what,
     )
 
 

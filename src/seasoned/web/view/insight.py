@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date, timedelta
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,7 +13,7 @@ from seasoned.report.page.plots import Plot, plots
 from seasoned.report.page.sections import PARTS, words
 from seasoned.report.report import Report, Revision, revision
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
-from seasoned.web.display import session_link, sessions_link
+from seasoned.web.display import session_link
 from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router
@@ -51,7 +49,7 @@ async def show(request: HTTPRequest, here: Here) -> Response:
         request,
         here,
         "insight.html",
-        tables=() if shown is None else tuple(map(chosen.within, shown.tables)),
+        tables=() if shown is None else shown.tables,
         plots=() if shown is None else tuple(shown.plots.values()),
         missing=missing,
         has_sessions=now.sessions > 0,
@@ -81,29 +79,4 @@ def _met(report: Report) -> list[list[tuple[str, str]]]:
 def page_of(report: Report) -> ReportPage:
     """Everything that the page shows of a report, computed once for all visitors."""
     drawn = {plot.name: plot for plot in plots(report)}
-    links = {
-        # A shell is split by what it is used for: `Bash: code`.
-        "tool": [sessions_link(tool=one.label.partition(": ")[0]) for one in report.by_tool],
-        "agent": [sessions_link(agent=one.label) for one in report.by_agent],
-        "time": _periods([one.label for one in report.over_time]),
-    }
-    tables = [_linked(plot_table(plot), links.get(plot.name, ())) for plot in drawn.values() if plot.rows]
-    return ReportPage(report, drawn, words(report), tuple(tables))
-
-
-def _linked(table: Table, links: Sequence[str]) -> Table:
-    """Each row leads to the sessions that it is made of, where these can be asked for."""
-    if len(links) != len(table.rows):
-        return table
-    rows = [(msgspec.structs.replace(row[0], href=link), *row[1:]) for row, link in zip(table.rows, links, strict=True)]
-    return msgspec.structs.replace(table, rows=rows)
-
-
-def _periods(days: Sequence[str]) -> list[str]:
-    """The sessions of each day, or of each week where the report shows weeks."""
-    first = [date.fromisoformat(day) for day in days]
-    is_by_week = len(first) > 1 and all(not (day - first[0]).days % 7 for day in first)
-    last = [day + timedelta(days=6 if is_by_week else 0) for day in first]
-    return [
-        sessions_link(since=begin.isoformat(), until=end.isoformat()) for begin, end in zip(first, last, strict=True)
-    ]
+    return ReportPage(report, drawn, words(report), tuple([plot_table(plot) for plot in drawn.values() if plot.rows]))

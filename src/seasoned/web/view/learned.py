@@ -15,7 +15,7 @@ from seasoned.atomic_write import digest
 from seasoned.begin.memory import FILES, LIMITS, MemoryFile, MemoryName, read
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
-from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
+from seasoned.errors import NotFound, SeasonedError
 from seasoned.redact import Redactor
 from seasoned.review import undo
 from seasoned.review.journal import (
@@ -26,13 +26,13 @@ from seasoned.review.journal import (
     preview,
 )
 from seasoned.review.memory_file import KeptForProject, kept_for_projects
-from seasoned.review.skill_library import Skill, SkillUsage, author, skills, usage, view
+from seasoned.review.skill_library import view
 from seasoned.store import Store
 from seasoned.web.display import change_link, difference, project_link, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Deciding, Here, Visitor, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect
-from seasoned.web.table import PAGE_ROWS, Column, RowId, Table, TableCell, answer, numbers, time_cell
+from seasoned.web.table import PAGE_ROWS, Column, RowId, Table, TableCell, answer, time_cell
 
 PAGE = Page("Memory", "learned", is_rare=True)
 router = page_router()
@@ -49,14 +49,6 @@ _CHANGES = (
     Column("what", "what"),
     Column("session", "from the session"),
     Column("task", "while at"),
-)
-_SKILLS = (
-    Column("skill", "skill"),
-    Column("project", "project"),
-    Column("description", "what it is for"),
-    Column("created_by", "by"),
-    *numbers(files="files", viewed="viewed", used="used"),
-    Column("last_used_at", "last used", no_wrap=True),
 )
 _REASONS = {
     "setting": "everything that reviews write waits for you",
@@ -206,10 +198,7 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None) 
         notes,
         sections,
         [_waiting(one, kept) for one in staged],
-        (
-            _skills_table(store, config, kept, redactor),
-            _changes_table(every[:PAGE_ROWS], after=more, has_previous=after is not None),
-        ),
+        (_changes_table(every[:PAGE_ROWS], after=more, has_previous=after is not None),),
     )
 
 
@@ -287,37 +276,4 @@ def _change_row(one: Change) -> tuple[TableCell, ...]:
         TableCell(what if one.kind == "memory" or not one.file else f"{what}/{one.file}", href=change_link(one.id)),
         TableCell(learned_in, href=None if learned_in is None else session_link(learned_in)),
         TableCell(one.task),
-    )
-
-
-def _skills_table(store: Store, config: Config, kept: Sequence[KeptForProject], redactor: Redactor) -> Table:
-    folder = config.home / config.skill_folder
-    try:
-        found = [(one, None) for one in skills(folder)]
-    except (CannotDo, UsageError) as error:
-        return Table(name="skills", title="Skills", columns=_SKILLS, rows=[], empty=str(error))
-    of_projects = [(one, each) for each in kept for one in each.skills]
-    rows = []
-    counted = {place: usage(store, place) for place in {one.folder for one, _ in (*found, *of_projects)}}
-    for one, project in (*of_projects, *found):
-        count = counted[one.folder].get(one.id, SkillUsage())
-        rows.append(_skill_row(one, author(store, one), count, redactor, project))
-    empty = "No skills yet. Reviews write them; so can you: a folder with a SKILL.md in `~/.seasoned/skills`."
-    return Table(name="skills", title="Skills", columns=_SKILLS, rows=rows, empty=empty)
-
-
-def _skill_row(
-    one: Skill, by: str, count: SkillUsage, redactor: Redactor, project: KeptForProject | None
-) -> tuple[TableCell, ...]:
-    said = one.description if one.problem is None else f"damaged: {one.problem}"
-    key = None if project is None else project.key
-    return (
-        TableCell(one.id),
-        TableCell(None if project is None else project.name, href=None if key is None else project_link(key)),
-        TableCell(redactor.text(said)),
-        TableCell(by),
-        TableCell(1 + len(one.files)),
-        TableCell(count.viewed),
-        TableCell(count.used),
-        time_cell(count.last_used_at),
     )

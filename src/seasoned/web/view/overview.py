@@ -71,7 +71,7 @@ async def show(request: Request, here: Here) -> Response:
             "is_empty": not store.rows("session.native_ids", {"limit": 1}),
             "trends": _trends(store, now),
             "wrong": _went_wrong(store, now),
-            "failures": [_failure(row) for row in store.rows("page.failed_calls", {"limit": _FAILURES})],
+            "failures": _failures(store),
             "told": _told(store, found),
             "learned": sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "staged"),
         }
@@ -140,6 +140,15 @@ def _went_wrong(store: Store, now: float) -> dict[str, str] | None:
         return None
     link = sessions_link(since=str(first), outcome="failures", sort="-failed")
     return {"said": f"{plural(row['failed'], 'call')} in {plural(row['sessions'], 'session')}", "href": link}
+
+
+def _failures(store: Store) -> list[dict[str, Any]]:
+    """The newest failed calls; one that failed again with the same words is counted."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in store.rows("page.failed_calls", {"limit": 5 * _FAILURES}):
+        one = _failure(row)
+        found.setdefault((one["call"], one["error"]), {**one, "times": 0})["times"] += 1
+    return list(found.values())[:_FAILURES]
 
 
 def _failure(row: DatabaseRow) -> dict[str, str]:

@@ -24,7 +24,7 @@ from seasoned.history.resume import resume_command
 from seasoned.live import RUNNING_SECONDS, streak_of
 from seasoned.project import name_of as project_name
 from seasoned.report.page.rows import number
-from seasoned.session import Session, ToolCall
+from seasoned.session import Session, ToolCall, Usage
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars
 from seasoned.web.display import day_and_time, percent, project_link, session_link
@@ -227,13 +227,14 @@ def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, 
     rate = f"{percent(row['failed'], counted)} of {counted} that count, {row['unclear']} unclear"
     estimate = f"an estimate by {row['price_source'] or 'published prices'}" if row["cost"] else "unknown"
     cached = row["cache_read_tokens"]
-    tokens = f"{number(row['output_tokens'])} out" + (f", {number(cached)} read from the cache" if cached else "")
+    prompt = Usage(row["input_tokens"], None, cached, row["cache_write_tokens"]).prompt
+    tokens = f"{number(cached)} of them from the cache; " if cached else ""
     return [
         figure("Messages", number(row["messages"]), span_of),
         figure("Calls", number(row["calls"]), f"{left_out} left out", f"{link}#table-calls"),
         figure("Failed", number(row["failed"]), rate, f"{link}?show=failed#table-calls" if row["failed"] else None),
         figure("Compactions", number(compactions)),
-        figure("Tokens in", number(row["input_tokens"]), tokens),
+        figure("Tokens in", number(prompt), f"{tokens}{number(row['output_tokens'])} out"),
         figure("Cost", dollars(row["cost"]), "" if row["cost_usd"] is not None else estimate),
     ]
 

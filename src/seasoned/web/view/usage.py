@@ -177,7 +177,7 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal]) -> Table:
         (
             _name_cell(by, one.name),
             TableCell(one.requests),
-            *[_figure(getattr(one.usage, name), _made_of(by, one.name)) for name in _FIGURES],
+            *[_figure(getattr(one.usage, name), _sessions_of(by, one.name)) for name in _FIGURES],
             cost_cell(one.cost_usd),
             TableCell(one.unpriced),
             time_cell(one.last_at),
@@ -204,14 +204,18 @@ def _figure(value: int | None, href: str | None) -> TableCell:
 
 def _name_cell(by: GroupBy, name: str | None) -> TableCell:
     unnamed = {"key": "without a key", "model": "no model named"}.get(by, "unknown")
-    return TableCell(name, shown=name if name is not None else unnamed, href=_made_of(by, name))
+    return TableCell(name, shown=name if name is not None else unnamed, href=_sessions_of(by, name))
 
 
-def _made_of(by: GroupBy, name: str | None) -> str | None:
+def _sessions_of(by: str, name: str | None) -> str | None:
     """The sessions that a figure is made of."""
-    if name is None or by == "key":
+    if not name or by in ("key", "block"):
         return None
-    return sessions_link(since=name, until=name) if by == "day" else sessions_link(q=name)
+    if by == "day":
+        return sessions_link(since=name, until=name)
+    if by == "project":
+        return sessions_link(project=name, sort="-cost")
+    return sessions_link(agent=name) if by == "agent" else sessions_link(q=name)
 
 
 def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -> Table:
@@ -227,7 +231,7 @@ def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -
             TableCell(one.unpriced),
         )
         for one in parts[first : first + PAGE_ROWS]
-        for link in [_own_link(by, one.name)]
+        for link in [_sessions_of(by, one.name)]
     ]
     return Table(
         name="recorded",
@@ -239,18 +243,6 @@ def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -
         after=str(first + PAGE_ROWS) if len(parts) > first + PAGE_ROWS else None,
         has_previous=first > 0,
     )
-
-
-def _own_link(by: str, name: str | None) -> str | None:
-    if not name:
-        return None
-    if by == "day":
-        return sessions_link(since=name, until=name)
-    if by == "project":
-        return sessions_link(project=name, sort="-cost")
-    if by == "block":
-        return None
-    return sessions_link(agent=name) if by == "agent" else sessions_link(q=name)
 
 
 def _figures(through: Sequence[UsageTotal], own: Sequence[HistoryTotal], days: str) -> list[dict[str, Any]]:
