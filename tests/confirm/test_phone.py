@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from seasoned.config import Config
 from seasoned.confirm.audit.verify import verify
-from seasoned.confirm.notify.message import ConfiguredChannel, DecisionReply, IncomingDecision, decide_for
+from seasoned.confirm.notify.message import ConfiguredChannel, DecisionReply, decide_for
 from seasoned.confirm.people.credential import MOST_SECONDS, UnlockedPhones
 from seasoned.confirm.request.request import Request
 from seasoned.errors import UsageError
@@ -19,8 +18,7 @@ from tests.confirm.serving import serving
 
 
 def press(scene: Notified, request: Request) -> DecisionReply:
-    given = {"channel": "hook", "person": MIRA, "request_id": request.id, "approve": True, "via": "webhook"}
-    return decide_for(scene.book, msgspec.convert(given, IncomingDecision))
+    return decide_for(scene.book, scene.channels["hook"], MIRA, request.id, approve=True)
 
 
 def test_a_phone_decides_only_while_it_is_unlocked(tmp_path: Path) -> None:

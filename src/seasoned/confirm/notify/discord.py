@@ -14,7 +14,6 @@ from seasoned.confirm.notify.http import NotSent, call
 from seasoned.confirm.notify.message import (
     NOT_ALLOWED,
     ConfiguredChannel,
-    IncomingDecision,
     Notification,
     as_markdown,
     decide_for,
@@ -141,17 +140,7 @@ def receive_interaction(
         raise UsageError(_UNKNOWN)
     if channel is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
         return _private_reply(NOT_ALLOWED)
-    reply = decide_for(
-        book,
-        IncomingDecision(
-            channel=channel.name,
-            person=sender.id,
-            request_id=request_id,
-            approve=verb == _APPROVE,
-            via="discord",
-            sent_at=sent_at,
-        ),
-    )
+    reply = decide_for(book, channel, sender.id, request_id, approve=verb == _APPROVE, sent_at=sent_at)
     return _private_reply(reply.sentence)
 
 

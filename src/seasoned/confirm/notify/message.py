@@ -269,35 +269,30 @@ def credential_of(book: Book, channel: str, person: str) -> Credential | None:
     return found if found.role != "agent" and found.revoked_at is None else None
 
 
-class IncomingDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person pressed or sent, once the channel has shown who it was."""
-
-    channel: str
-    person: str
-    request_id: str
-    approve: bool
-    via: str
-    reason: str = ""
-    # When it was sent, if the channel proves that.
-    sent_at: float | None = None
-
-
-def decide_for(book: Book, given: IncomingDecision) -> DecisionReply:
+def decide_for(
+    book: Book,
+    channel: ConfiguredChannel,
+    person: str,
+    request_id: str,
+    *,
+    approve: bool,
+    reason: str = "",
+    sent_at: float | None = None,
+) -> DecisionReply:
     """Decide for a person whom the policy names, and who has unlocked the phone with their passphrase.
 
-    A message that comes again changes nothing: a person votes once on a request, and a decision stands.
+    `sent_at`: when it was sent, if the channel proves that. A message that comes again changes nothing: a person votes
+    once on a request, and a decision stands.
     """
-    who = credential_of(book, given.channel, given.person)
+    who = credential_of(book, channel.name, person)
     if who is None:
-        _log.warning(
-            "channel %r: person %r tried to decide %r and may not", given.channel, given.person, given.request_id
-        )
+        _log.warning("channel %r: person %r tried to decide %r and may not", channel.name, person, request_id)
         return DecisionReply("refused", NOT_ALLOWED)
-    signing = book.phones.find(who.name, now=book.clock(), sent_at=given.sent_at)
+    signing = book.phones.find(who.name, now=book.clock(), sent_at=sent_at)
     if signing is None:
         return DecisionReply("refused", LOCKED)
     try:
-        request = book.decide(signing, given.request_id, approve=given.approve, reason=given.reason, via=given.via)
+        request = book.decide(signing, request_id, approve=approve, reason=reason, via=channel.kind)
     except NotFound:
         return DecisionReply("unknown", "Unknown request.")
     except Refused as error:

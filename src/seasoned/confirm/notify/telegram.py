@@ -14,7 +14,6 @@ from seasoned.confirm.notify.http import NotSent, call, open_client
 from seasoned.confirm.notify.message import (
     NOT_ALLOWED,
     ConfiguredChannel,
-    IncomingDecision,
     Notification,
     as_html,
     decide_for,
@@ -117,16 +116,7 @@ def receive_update(book: Book, channels: Sequence[ConfiguredChannel], body: byte
     channel = next((channel for channel in channels if channel.to == chat), None)
     if channel is None or verb not in (_APPROVE, _DENY) or not request_id or press.user.is_bot:
         return _reply(press, NOT_ALLOWED)
-    reply = decide_for(
-        book,
-        IncomingDecision(
-            channel=channel.name,
-            person=str(press.user.id),
-            request_id=request_id,
-            approve=verb == _APPROVE,
-            via="telegram",
-        ),
-    )
+    reply = decide_for(book, channel, str(press.user.id), request_id, approve=verb == _APPROVE)
     return _reply(press, reply.sentence)
 
 

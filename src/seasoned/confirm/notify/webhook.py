@@ -15,7 +15,6 @@ from seasoned.confirm.notify.http import call
 from seasoned.confirm.notify.message import (
     ConfiguredChannel,
     DecisionReply,
-    IncomingDecision,
     Notification,
     decide_for,
 )
@@ -94,7 +93,7 @@ def receive_webhook(
 ) -> DecisionReply:
     """Handle a decision by webhook: signature first, then body; anything not exactly right decides nothing."""
     # The body names the channel, and is not believed before a signature matches.
-    verified = [one.name for one in channels if is_genuine(one.incoming_secret, headers, body, now=now)]
+    verified = [one for one in channels if is_genuine(one.incoming_secret, headers, body, now=now)]
     if not verified:
         raise Unauthorised(
             "The webhook is not signed with a known secret, or not within the last 5 minutes: send webhook-id, "
@@ -104,20 +103,13 @@ def receive_webhook(
         ruling = msgspec.json.decode(body, type=WebhookDecision)
     except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"The webhook's body is wrong ({error}): send request, person and approve.") from error
-    names = [ruling.channel] if ruling.channel else verified
-    if len(names) != 1 or names[0] not in verified:
-        raise UsageError(f"Say which channel it is for: `channel` must be one of {sorted(verified)}.")
+    named = [one for one in verified if ruling.channel in ("", one.name)]
+    if len(named) != 1:
+        names = sorted(one.name for one in verified)
+        raise UsageError(f"Say which channel it is for: `channel` must be one of {names}.")
+    sent_at = float(headers["webhook-timestamp"])
     return decide_for(
-        book,
-        IncomingDecision(
-            channel=names[0],
-            person=ruling.person,
-            request_id=ruling.request,
-            approve=ruling.approve,
-            via="webhook",
-            sent_at=float(headers["webhook-timestamp"]),
-            reason=ruling.reason,
-        ),
+        book, named[0], ruling.person, ruling.request, approve=ruling.approve, reason=ruling.reason, sent_at=sent_at
     )
 
 

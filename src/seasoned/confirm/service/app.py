@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-import seasoned
 from seasoned.confirm.incoming import TooLarge, TooSlow
 from seasoned.confirm.notify.notifier import incoming_router
 from seasoned.confirm.service import routes
@@ -33,8 +32,6 @@ STATUS: dict[type[SeasonedError], int] = {
     TooMany: 429,
     CannotDo: 503,
 }
-_TITLE = "Seasoned confirmations"
-_DESCRIPTION = "High-risk actions wait until a person approves exactly that action, once."
 # How the errors of the book begin.
 _NAMED = re.compile(
     r"(?:an )?'?(action|description|details|requester|session_key|reason|digest|limit|status|Content-Type)\b"
@@ -43,24 +40,14 @@ _log = logging.getLogger("seasoned.confirm")
 
 
 def create_app(service: ConfirmService) -> FastAPI:
-    """The service alone, with its OpenAPI document at `/openapi.json` for callers with a credential."""
+    """The service alone."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with service.running():
             yield
 
-    app = FastAPI(
-        title=_TITLE,
-        version=seasoned.__version__,
-        description=_DESCRIPTION,
-        lifespan=lifespan,
-        # One of the routes serves it, to callers with a credential.
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-    )
+    app = FastAPI(lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     attach(app, service)
     return app
 
@@ -119,7 +106,10 @@ async def _on_http(_: Request, error: Exception) -> Response:
     # FastAPI could not decode a body.
     if error.status_code == 400:
         return error_answer(400, "body: it cannot be read; send one JSON object in UTF-8.", {"field": "body"})
-    messages = {404: "Not found: see /openapi.json for the addresses of this service.", 405: "Method not allowed here."}
+    messages = {
+        404: "Not found: check the address; docs/reference/http.md lists them.",
+        405: "Method not allowed here.",
+    }
     said = messages.get(error.status_code, str(error.detail))
     return error_answer(error.status_code, said, headers=error.headers)
 

@@ -12,9 +12,7 @@ from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import UsageError
 
 _JSON = ("application/json", "application/json;charset=utf-8")
-_Passphrase = Annotated[
-    SecretStr, Field(description="The passphrase of the credential: a token alone decides nothing.", strict=False)
-]
+_Passphrase = Annotated[SecretStr, Field(strict=False)]
 
 
 class _Body(BaseModel):
@@ -24,14 +22,14 @@ class _Body(BaseModel):
 class SubmitBody(_Body):
     """The body of `POST /confirm`. Lengths are checked where the messages are better."""
 
-    action: str = Field(description="The action, such as `deploy_production`.")
-    description: str = Field(description="What it does, as a sentence for a person.")
-    details: dict[str, Any] | None = Field(default=None, description="The exact arguments.")
-    requester: str | None = Field(default=None, description="A label; the credential says who asks.")
-    session_key: str | None = Field(default=None, description="The session that asks.")
-    timeout_seconds: Any = Field(
-        default=None, description="Clamped to 30 to 3,600; anything but a number means the default, 300."
-    )
+    action: str
+    description: str
+    details: dict[str, Any] | None = None
+    # A label: the credential says who asks.
+    requester: str | None = None
+    session_key: str | None = None
+    # Clamped to 30 to 3,600; anything but a number means the default.
+    timeout_seconds: Any = None
 
     def new_request(self, idempotency_key: str | None) -> NewRequest:
         """The request that is submitted."""
@@ -49,7 +47,7 @@ class SubmitBody(_Body):
 class DecisionBody(_Body):
     """The body of approve and deny."""
 
-    reason: str | None = Field(default=None, description="Kept and shown.")
+    reason: str | None = None
     passphrase: _Passphrase | None = None
 
 
@@ -57,13 +55,15 @@ class PhoneBody(_Body):
     """The body that unlocks a phone."""
 
     passphrase: _Passphrase
-    seconds: float | None = Field(default=None, description="For how long; 12 hours by default, 30 days at most.")
+    # 12 hours by default, 30 days at most.
+    seconds: float | None = None
 
 
 class RedeemBody(_Body):
     """The body of redeem."""
 
-    digest: str = Field(description="SHA-256 (hex) of the canonical request that is about to be executed.")
+    # SHA-256 (hex) of the canonical request that is about to be executed.
+    digest: str
 
 
 async def read_json_body(request: HTTPRequest) -> HTTPRequest:

@@ -10,10 +10,8 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Depends, Header, Path, Query
-from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
+from fastapi import APIRouter, Depends, Header, Query
 from fastapi.routing import APIRoute
-from fastapi.security.base import SecurityBase
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
@@ -28,8 +26,15 @@ from seasoned.confirm.people.credential import (
 )
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
-from seasoned.confirm.service import answer
-from seasoned.confirm.service.answer import HEADERS, show_request, shown_as
+from seasoned.confirm.service.answer import (
+    HEADERS,
+    Answer,
+    answer,
+    decided_answer,
+    entry_fields,
+    request_fields,
+    submitted_answer,
+)
 from seasoned.confirm.service.body import DecisionBody, PhoneBody, RedeemBody, SubmitBody, read_json_body
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, Denied, NotFound, Refused, Unauthorised
@@ -37,18 +42,12 @@ from seasoned.errors import CannotDo, Denied, NotFound, Refused, Unauthorised
 _MOST_TOKEN = 200
 
 
-class Bearer(SecurityBase):
+async def authenticated(request: HTTPRequest) -> Credential:
     """The credential of a request, identified once."""
-
-    def __init__(self) -> None:
-        self.model = HTTPBearerModel(description="A token from `seasoned confirm token make`.")
-        self.scheme_name = "token"
-
-    async def __call__(self, request: HTTPRequest) -> Credential:
-        found: Credential | None = getattr(request.state, "who", None)
-        if found is None:
-            found = request.state.who = await _identify(request)
-        return found
+    found: Credential | None = getattr(request.state, "who", None)
+    if found is None:
+        found = request.state.who = await _identify(request)
+    return found
 
 
 async def _identify(request: HTTPRequest) -> Credential:
@@ -68,9 +67,6 @@ def _token_of(request: HTTPRequest) -> str:
     return token
 
 
-authenticated = Bearer()
-
-
 class ConfirmRoute(APIRoute):
     """Identifies the caller before anything else of a request is read: FastAPI would parse its body first."""
 
@@ -86,35 +82,20 @@ class ConfirmRoute(APIRoute):
         return handle_known
 
 
-_ERRORS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": answer.ErrorAnswer, "description": "Refused; `error` says why."},
-    503: {"model": answer.ErrorAnswer, "description": "The store cannot be used at the moment."},
-}
-router = APIRouter(tags=["confirm"], responses=_ERRORS, route_class=ConfirmRoute)
+router = APIRouter(include_in_schema=False, route_class=ConfirmRoute)
 Who = Annotated[Credential, Depends(authenticated)]
-RequestId = Annotated[str, Path(description="The id from the submission.")]
-Wait = Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for the decision.")]
+# Seconds to wait for the decision.
+Wait = Annotated[float, Query(ge=0, le=3600)]
 IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=200,
-        pattern="^[!-~]+$",
-        description="The same key gives the same request, however often it is submitted.",
-    ),
+    str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern="^[!-~]+$")
 ]
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 
-@router.post(
-    "/confirm",
-    status_code=202,
-    responses={200: {"model": answer.SubmittedAnswer, "description": "The allow-list covers it."}},
-)
+@router.post("/confirm", status_code=202)
 async def submit(
     request: HTTPRequest, reply: Response, who: Who, body: SubmitBody, key: IdempotencyKey = None
-) -> answer.SubmittedAnswer:
+) -> Answer:
     """Ask a person to approve one action."""
     service, asked = service_of(request), body.new_request(key)
     # Judged by one of the threads that read: the one that writes would keep all others waiting.
@@ -126,34 +107,30 @@ async def submit(
             service.announce(done.request)
     if done.request.status == "auto_approved":
         reply.status_code = 200
-    return answer.show_submitted(done.request, service.base_url)
+    return submitted_answer(done.request, service.base_url)
 
 
 @router.post("/confirm/{request_id}/approve")
-async def approve(
-    request: HTTPRequest, request_id: RequestId, who: Who, body: DecisionBody | None = None
-) -> answer.DecidedAnswer:
+async def approve(request: HTTPRequest, request_id: str, who: Who, body: DecisionBody | None = None) -> Answer:
     """Approve exactly this action."""
     return await _decide(request, who, request_id, body or DecisionBody(), approve=True)
 
 
 @router.post("/confirm/{request_id}/deny")
-async def deny(
-    request: HTTPRequest, request_id: RequestId, who: Who, body: DecisionBody | None = None
-) -> answer.DecidedAnswer:
+async def deny(request: HTTPRequest, request_id: str, who: Who, body: DecisionBody | None = None) -> Answer:
     """Deny it; one denial decides."""
     return await _decide(request, who, request_id, body or DecisionBody(), approve=False)
 
 
 async def _decide(
     request: HTTPRequest, who: Credential, request_id: str, body: DecisionBody, *, approve: bool
-) -> answer.DecidedAnswer:
+) -> Answer:
     service = service_of(request)
     # An agent has no passphrase: it is refused below, and cannot fill the audit with wrong ones.
     if body.passphrase and who.role != "agent":
         who = await unlock(service, who, body.passphrase.get_secret_value())
     decided = await decide(service, who, request_id, approve=approve, reason=body.reason or "", via="http")
-    return shown_as(answer.DecidedAnswer, decided)
+    return decided_answer(decided)
 
 
 async def unlock(service: ConfirmService, who: Credential, passphrase: str) -> UnlockedCredential:
@@ -165,12 +142,12 @@ async def unlock(service: ConfirmService, who: Credential, passphrase: str) -> U
 
 
 @router.post("/confirm/phone")
-async def unlock_phone(request: HTTPRequest, who: Who, body: PhoneBody) -> answer.PhoneAnswer:
+async def unlock_phone(request: HTTPRequest, who: Who, body: PhoneBody) -> Answer:
     """Let the phone of this person decide for a time."""
     service = service_of(request)
     unlocked = await unlock(service, who, body.passphrase.get_secret_value())
     until = await service.unlock_phone(unlocked, DEFAULT_SECONDS if body.seconds is None else body.seconds)
-    return shown_as(answer.PhoneAnswer, who, channels=CHANNELS, expires_at=until)
+    return answer("seasoned/confirm-phone/1", {"name": who.name, "channels": CHANNELS, "expires_at": until})
 
 
 async def decide(
@@ -185,15 +162,15 @@ async def decide(
 
 
 @router.post("/confirm/{request_id}/redeem")
-async def redeem(request: HTTPRequest, request_id: RequestId, who: Who, body: RedeemBody) -> answer.RedeemedAnswer:
+async def redeem(request: HTTPRequest, request_id: str, who: Who, body: RedeemBody) -> Answer:
     """Use an approval, once, for exactly what was approved."""
     service, checked = service_of(request), check_id(request_id)
     grant = await service.store.write(lambda book: book.redeem(who, checked, digest=body.digest))
-    return shown_as(answer.RedeemedAnswer, grant)
+    return answer("seasoned/confirm-redeemed/1", msgspec.to_builtins(grant))
 
 
 @router.get("/confirm/{request_id}")
-async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 0.0) -> answer.RequestAnswer:
+async def look(request: HTTPRequest, request_id: str, who: Who, wait: Wait = 0.0) -> Answer:
     """One request; with `wait`, as soon as it is resolved or when the seconds are over."""
     service = service_of(request)
     checked = check_id(request_id)
@@ -201,7 +178,7 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait
         found = await service.store.read(lambda book: book.look(who, checked))
     else:
         found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
-    return show_request(answer.RequestAnswer, found)
+    return answer("seasoned/confirm-request/1", request_fields(found))
 
 
 async def _gone(request: HTTPRequest) -> None:
@@ -218,49 +195,42 @@ def check_id(request_id: str) -> str:
 
 _SEES_ALL = ("approver", "admin")
 _MOST_UNSENT = 20
-Limit = Annotated[int, Query(ge=1, le=500, description="At most this many.")]
+Limit = Annotated[int, Query(ge=1, le=500)]
 
 
 @router.get("/confirm")
 async def requests(
     request: HTTPRequest,
     who: Who,
-    status: Annotated[Status | None, Query(description="Only with this status.")] = None,
-    unused: Annotated[bool, Query(description="Only approved ones that were never redeemed.")] = False,
+    status: Status | None = None,
+    unused: bool = False,
     limit: Limit = 50,
-    before: Annotated[str | None, Query(description="Only those older than the request with this id.")] = None,
-) -> answer.RequestsAnswer:
+    before: str | None = None,
+) -> Answer:
     """Requests, newest first; for an agent only its own."""
     older = None if before is None else check_id(before)
     found = await service_of(request).store.read(
         lambda book: book.list(who, status=status, unused=unused, limit=limit, before=older)
     )
-    shown = [show_request(answer.RequestItem, one) for one in found]
-    return answer.RequestsAnswer(count=len(shown), requests=shown)
+    return answer(
+        "seasoned/confirm-requests/1", {"count": len(found), "requests": [request_fields(one) for one in found]}
+    )
 
 
 @router.get("/audit")
-async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> answer.AuditAnswer:
+async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Answer:
     """What happened, newest first; for approvers and admins."""
     if who.role not in _SEES_ALL:
         raise Refused("The audit is for approvers and admins: ask one of them.")
     found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
-    entries = [shown_as(answer.AuditItem, entry) for entry in found]
-    return answer.AuditAnswer(count=len(entries), entries=entries)
+    return answer("seasoned/confirm-audit/1", {"count": len(found), "entries": [entry_fields(one) for one in found]})
 
 
-@router.get("/openapi.json", include_in_schema=False)
-async def openapi_document(request: HTTPRequest, who: Who) -> dict[str, Any]:
-    """The OpenAPI document."""
-    found: dict[str, Any] = request.app.openapi()
-    return found
+public = APIRouter(include_in_schema=False)
 
 
-public = APIRouter(tags=["health"])
-
-
-@public.get("/health", responses={503: {"model": answer.HealthAnswer, "description": "Restart it, or see its log."}})
-async def health(request: HTTPRequest, reply: Response) -> answer.HealthAnswer:
+@public.get("/health")
+async def health(request: HTTPRequest, reply: Response) -> Answer:
     """Whether the service works. Needs no credential; an admin also sees what has not arrived."""
     service = service_of(request)
     try:
@@ -268,14 +238,8 @@ async def health(request: HTTPRequest, reply: Response) -> answer.HealthAnswer:
         works = service.broken is None
     except CannotDo:
         pending, works = None, False
-    now = service.clock()
-    shown: answer.HealthAnswer = {
-        "schema": "seasoned/health/1",
-        "status": "ok" if works else "failing",
-        "pending_count": pending,
-        "timestamp": now,
-        "timestamp_iso": answer.iso(now),
-    }
+    values = {"status": "ok" if works else "failing", "pending_count": pending, "timestamp": service.clock()}
+    shown = answer("seasoned/health/1", values)
     reply.headers.update(HEADERS)
     reply.status_code = 200 if works else 503
     if works and await _is_admin(request):

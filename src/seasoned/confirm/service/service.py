@@ -32,24 +32,6 @@ _T = TypeVar("_T")
 _log = logging.getLogger("seasoned.confirm")
 
 
-class SteadyClock:
-    """The system's time, which never goes back while the service runs: an end that was reached stays reached."""
-
-    def __init__(self) -> None:
-        # Linux's time since boot goes on while the machine sleeps; elsewhere the usual one is the nearest.
-        self._clock = getattr(time, "CLOCK_BOOTTIME", None)
-        self._ahead = time.time() - self._since_boot()
-
-    def __call__(self) -> float:
-        boot, wall = self._since_boot(), time.time()
-        # A clock that is set forward counts; one that is set back does not.
-        self._ahead = max(self._ahead, wall - boot)
-        return self._ahead + boot
-
-    def _since_boot(self) -> float:
-        return time.monotonic() if self._clock is None else time.clock_gettime(self._clock)
-
-
 class ConfirmService:
     """The parts of one service. `running` starts and stops them."""
 
@@ -60,10 +42,10 @@ class ConfirmService:
         policy: Policy | None = None,
         policy_file: Path | None = None,
         base_url: str | None = None,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.config = config
-        self.clock = clock = SteadyClock() if clock is None else clock
+        self.clock = clock
         self.phones = UnlockedPhones()
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.seal = load_seal(config.home)
