@@ -157,19 +157,16 @@ def advice(step: AdviceStep, project: str | None = "example.org/team/shop") -> A
     return make_advice("mistake", project, "x", "Do it.", AdviceEvidence(2, 3, 4), step, {})
 
 
-MIND_HERMES, MIND_GEMINI, MIND_CODEX = (
-    AdviceStep("instruction", "Mind the gap.", agent) for agent in ("hermes", "gemini", "codex")
-)
+MIND_GEMINI, MIND_CODEX = (AdviceStep("instruction", "Mind the gap.", agent) for agent in ("gemini", "codex"))
 
 
 @pytest.mark.parametrize(
     ("step", "place", "file", "before", "after"),
     [
-        (MIND_HERMES, "project", "hermes_home/memories/MEMORY.md", "One.", "One.\n§\nIn shop: Mind the gap."),
         (MIND_GEMINI, "project", "shop/GEMINI.md", None, f"{HEADING}\n\n- Mind the gap.\n"),
         (MIND_CODEX, "user", "codex_home/AGENTS.md", "Be brief.\n", f"Be brief.\n\n{HEADING}\n\n- Mind the gap.\n"),
     ],
-    ids=["hermes", "gemini", "user"],
+    ids=["gemini", "user"],
 )
 def test_each_step_changes_one_file(
     step: AdviceStep, place: str, file: str, before: str | None, after: str, tmp_path: Path

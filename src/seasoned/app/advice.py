@@ -23,7 +23,6 @@ from seasoned.connect.instruction_file import (
     plan_step,
     project_folder,
     removal_of,
-    says,
     target_of,
 )
 from seasoned.connect.plan import ConnectPlan
@@ -188,7 +187,7 @@ def _is_said(one: Advice, folder: Path | None, connected: Collection[str]) -> bo
     if folder is None or one.step.kind != "instruction":
         return False
     pieces = one.step.text.split("`")[1:2]
-    return says(folder, one.step.text) or any(contradiction(piece, folder) for piece in pieces)
+    return instructions_say(one.step.text, folder) or any(contradiction(piece, folder) for piece in pieces)
 
 
 def _connections(
@@ -240,7 +239,7 @@ def _shown(config: Config, one: Advice, place: StepPlace) -> ShownAdvice:
 
 
 def _file_name(agent: str) -> str:
-    return {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md", "hermes": "the memory of Hermes"}.get(agent, "AGENTS.md")
+    return {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md"}.get(agent, "AGENTS.md")
 
 
 def evidence_text(advice: Advice) -> str:
@@ -305,7 +304,7 @@ def apply_advice(
     else:
         if plan.is_empty:
             raise CannotDo("Already there. Nothing to change.")
-        apply_plan(plan, home=config.home, clock=clock, remove_ours=removal_of(advice.step, advice.project), area=AREA)
+        apply_plan(plan, home=config.home, clock=clock, remove_ours=removal_of(advice.step), area=AREA)
     keep_decision(store, advice, "applied", clock())
     return plan
 
@@ -334,7 +333,7 @@ def undo_advice(config: Config, store: Store, one: AppliedAdvice) -> ConnectPlan
     elif one.state == "applied" and one.step.kind == "accept":
         decide_rule(store, one.project or "", one.step.instead, "undo", now=time.time())
     elif one.state == "applied":
-        plan = undo_changes(one.id, home=config.home, remove_ours=removal_of(one.step, one.project), area=AREA)
+        plan = undo_changes(one.id, home=config.home, remove_ours=removal_of(one.step), area=AREA)
     drop_decision(store, one.id)
     return plan
 
@@ -345,7 +344,7 @@ def undo_preview(config: Config, one: AppliedAdvice) -> ConnectPlan:
         return ConnectPlan(one.id, parts=())
     if one.step.kind == "connect":
         return plan_undo(one.step.text, home=config.home, remove_ours=connector(one.step.text).remove_ours)
-    return plan_undo(one.id, home=config.home, remove_ours=removal_of(one.step, one.project), area=AREA)
+    return plan_undo(one.id, home=config.home, remove_ours=removal_of(one.step), area=AREA)
 
 
 def may_be_told(redactor: Redactor, advice: Advice) -> bool:

@@ -1,4 +1,4 @@
-"""The files in which people instruct their agents: CLAUDE.md, AGENTS.md, GEMINI.md and the memory of Hermes."""
+"""The files in which people instruct their agents: CLAUDE.md, AGENTS.md and GEMINI.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from seasoned.atomic_write import make_private_folder, write_atomic
-from seasoned.begin.memory import NOTES_LIMIT, SEPARATOR
 from seasoned.command.written import written
 from seasoned.config import Config
 from seasoned.connect.apply import RemoveOurs
@@ -18,14 +17,13 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.advice import Advice, AdviceEvidence, AdviceStep, code, make_advice
 from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.tree import contradiction
-from seasoned.project import checkout_root, is_shared_folder, name_of, normal_path
+from seasoned.project import checkout_root, is_shared_folder, normal_path
 from seasoned.store import Store
 from seasoned.store.project import folders_of
 
 HEADING = "## Learned from sessions"
-MEMORY = "MEMORY.md"
 FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
-# Every other agent that reads a file in the project reads AGENTS.md.
+# Every other agent reads AGENTS.md.
 _OWN_FILE = {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md"}
 _IMPORTS_AGENTS = LazyRegex(r"(?m)^@(?:\./)?AGENTS\.md\s*$")
 _QUOTED = LazyRegex(r"(?ms)^[ \t]*```(?:sh|bash|shell|console|zsh)?[ \t]*\n(.*?)^[ \t]*```|`([^`\n]{3,160})`")
@@ -48,10 +46,8 @@ def project_folder(store: Store, key: str) -> Path | None:
     return None
 
 
-def file_in(config: Config, agent: str, folder: Path | None) -> Path | None:
+def file_in(agent: str, folder: Path | None) -> Path | None:
     """The file that an agent reads in a project; None if the project is not on this machine."""
-    if agent == "hermes":
-        return user_file(config, agent)
     if folder is not None:
         own = folder / _OWN_FILE.get(agent, "AGENTS.md")
         # A file that only points to AGENTS.md leaves the instructions to that one, where all agents find them.
@@ -62,23 +58,15 @@ def file_in(config: Config, agent: str, folder: Path | None) -> Path | None:
 
 
 def user_file(config: Config, agent: str) -> Path | None:
-    """The file that an agent reads in every project; None if it is not installed here."""
-    if agent == "hermes":
-        return config.hermes_home / "memories" / MEMORY if config.hermes_home.is_dir() else None
+    """The file that an agent reads in every project; None if it has none, or is not installed here."""
     homes = {"claude-code": config.claude_config_dir, "codex": config.codex_home, "gemini": config.gemini_home}
     home = homes.get(agent)
     return home / _OWN_FILE.get(agent, "AGENTS.md") if home is not None and home.is_dir() else None
 
 
 def with_line(path: Path, line: str) -> bytes:
-    """The file with a line added to what was learned; raises CannotDo if it has no room for it."""
+    """The file with a line added to what was learned."""
     text = decode_text(read_present(path) or b"", path)
-    if path.name == MEMORY:
-        # The memory of Hermes: entries with a line `§` between them, of a limited length.
-        made = SEPARATOR.join([text.rstrip("\n"), line]) if text.strip() else line
-        if len(made) > NOTES_LIMIT:
-            raise CannotDo(f"{str(path)!r} is full ({NOTES_LIMIT:,} characters). Remove an entry and try again.")
-        return made.encode()
     newline = newline_of(text)
     lines = text.split(newline)
     if HEADING in lines:
@@ -100,9 +88,6 @@ def with_line(path: Path, line: str) -> bytes:
 def without_line(path: Path, data: bytes, line: str) -> bytes | None:
     """The file without a line that was added, and without the heading if it was the last; None if nothing is left."""
     text = decode_text(data, path)
-    if path.name == MEMORY:
-        kept = [entry for entry in text.split(SEPARATOR) if entry.strip() != line]
-        return SEPARATOR.join(kept).encode() if kept else None
     newline = newline_of(text)
     lines = text.split(newline)
     if f"- {line}" not in lines:
@@ -125,11 +110,6 @@ def _section(lines: list[str], at: int) -> Iterator[str]:
         if one.startswith("#"):
             return
         yield one
-
-
-def says(folder: Path, text: str) -> bool:
-    """Whether an instruction file of the project holds a text already."""
-    return any(text in _text(folder / name) for name in FILES)
 
 
 def contradictions(folder: Path, project: str, known: ProjectLessons, *, among: int, agent: str) -> Iterator[Advice]:
@@ -205,13 +185,13 @@ def plan_step(config: Config, name: str, step: AdviceStep, place: StepPlace) -> 
     return ConnectPlan(name, makers[step.kind](), parts=())
 
 
-def removal_of(step: AdviceStep, project: str | None) -> RemoveOurs | None:
+def removal_of(step: AdviceStep) -> RemoveOurs | None:
     """How a file that was edited since loses our part; None where a merge by lines does that."""
     if step.kind != "instruction":
         return None
 
     def remove(path: Path, data: bytes, before: bytes | None) -> bytes | None:
-        return without_line(path, data, _written(path, step.text, project))
+        return without_line(path, data, step.text)
 
     return remove
 
@@ -223,7 +203,7 @@ def target_of(config: Config, step: AdviceStep, place: StepPlace) -> Path | None
         case "instruction" if place.project is None:
             return user_file(config, step.agent)
         case "instruction":
-            return file_in(config, step.agent, folder)
+            return file_in(step.agent, folder)
         case "replace":
             return None if folder is None else folder / step.file
     return None
@@ -232,18 +212,13 @@ def target_of(config: Config, step: AdviceStep, place: StepPlace) -> Path | None
 def _target(config: Config, step: AdviceStep, place: StepPlace) -> Path:
     path = target_of(config, step, place)
     if path is None:
-        raise CannotDo(f"The project is not on this machine. Add this where its sessions find it: {step.text}")
+        raise CannotDo(f"Its file is not on this machine. Add this where its sessions find it: {step.text}")
     return path
 
 
 def _line(config: Config, step: AdviceStep, place: StepPlace) -> tuple[FileChange, ...]:
     path = _target(config, step, place)
-    return change_of(path, read_present(path), with_line(path, _written(path, step.text, place.project)), _WHY)
-
-
-def _written(path: Path, line: str, project: str | None) -> str:
-    """A line as it stands in the file: the memory of Hermes is one for all projects."""
-    return f"In {name_of(project)}: {line}" if path.name == MEMORY and project is not None else line
+    return change_of(path, read_present(path), with_line(path, step.text), _WHY)
 
 
 def _replaced(config: Config, step: AdviceStep, place: StepPlace) -> tuple[FileChange, ...]:

@@ -22,19 +22,7 @@ from seasoned.errors import CannotDo
 
 AGENT = "opencode"
 # Tools that only read or plan. If our program is missing, these still run; all others are refused.
-_READING = [
-    "read",
-    "glob",
-    "grep",
-    "list",
-    "webfetch",
-    "websearch",
-    "codesearch",
-    "todowrite",
-    "todoread",
-    "skill",
-    "lsp",
-]
+_READING = "read|glob|grep|list|webfetch|websearch|codesearch|todowrite|todoread|skill|lsp"
 _OPENS = "// Lets OpenCode begin warm, get hints and ask a person."
 
 
@@ -73,7 +61,7 @@ def _plugin(config: Config, programs: Path, parts: Collection[Part]) -> str:
             "learns": learns(parts),
         },
         "server": server,
-        "reading": _READING,
+        "reading": _READING.split("|"),
         "waitSeconds": WAIT_SECONDS,
         "guard": str(guard_file(config.home.absolute(), AGENT)),
     }
