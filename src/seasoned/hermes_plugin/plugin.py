@@ -27,7 +27,7 @@ from seasoned.hermes_plugin.request import (
     SUBAGENT,
     HermesHints,
     Warmer,
-    project_of_session,
+    place_of,
     request_of,
     root_of,
 )
@@ -97,7 +97,7 @@ def answer(config: Config, arguments: dict[str, Any], *, session: str, root: str
                 session=root,
                 settings=begin_settings(config, "hermes"),
                 database=lambda: experiment_database(config, store),
-                project=project_of_session(store, host.database_path(config.hermes_home), session),
+                project=place_of(store, host.database_path(config.hermes_home), session).project,
             )
     except SeasonedError as error:
         found = {"success": False, "error": str(error)}

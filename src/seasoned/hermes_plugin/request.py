@@ -110,22 +110,15 @@ class HermesHints:
         if root is None:
             return ""
         with open_store(self._config.store_path) as store:
-            lookup = self._lookup(store, root, session, database, settings)
+            place = place_of(store, database, session)
+            if place.project is None or not knows_repairs(store, place.project):
+                return ""
+            if is_held_back(lambda: experiment_database(self._config, store), root, settings, now=time.time()):
+                return ""
             if late.is_set():
                 self._hints.pass_over(root, call.id)
-            elif lookup is not None:
-                return self._hints.decide(lookup, call, agent=AGENT)
-        return ""
-
-    def _lookup(
-        self, store: Store, root: str, session: str, database: Path, settings: BeginSettings
-    ) -> LessonLookup | None:
-        project = project_of_session(store, database, session)
-        if project is None or not knows_repairs(store, project):
-            return None
-        lookup = LessonLookup(store, project, root, folder_of_session(database, session))
-        opened = lambda: experiment_database(self._config, store)  # noqa: E731 - opened only if an experiment runs
-        return None if is_held_back(opened, root, settings, now=time.time()) else lookup
+                return ""
+            return self._hints.decide(LessonLookup(store, place.project, root, place.folder), call, agent=AGENT)
 
 
 def root_of(database: Path, session: str) -> str | None:
@@ -173,11 +166,11 @@ class HermesRequest(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-class _ConversationPlace(msgspec.Struct, frozen=True):
+class ConversationPlace(msgspec.Struct, frozen=True):
     """Where a conversation works, as far as Hermes has recorded it."""
 
-    project: str | None
-    folder: str | None
+    project: str | None = None
+    folder: str | None = None
 
 
 class _Conversation(msgspec.Struct, frozen=True):
@@ -268,9 +261,7 @@ class Warmer:
         if late.is_set() or root is None:
             return None
         with open_store(self._config.store_path) as store:
-            place = _ConversationPlace(
-                project_of_session(store, database, request.session), folder_of_session(database, request.session)
-            )
+            place = place_of(store, database, request.session)
             # First: what the sheet shows is not repeated by what the first prompt asks for.
             sheet = self._sheet(store, request, root, place)
             rendered = self._block(store, request, root, place, late) if request.tools else None
@@ -280,7 +271,7 @@ class Warmer:
         text = "\n\n".join(filter(None, (sheet, memory.text if memory else "")))
         return _Conversation(request.model, request.base_url, rendered, _tools_in(rendered), text, notice)
 
-    def _sheet(self, store: Store, request: HermesRequest, root: str, place: _ConversationPlace) -> str:
+    def _sheet(self, store: Store, request: HermesRequest, root: str, place: ConversationPlace) -> str:
         """The sheet of the project; empty where a template or an experiment decides, or no command can be run."""
         if is_under_way(request.messages):
             known = find_block(store, root, "text")
@@ -292,7 +283,7 @@ class Warmer:
         return (begin_with_sheet(store, root, place.folder, settings, now=time.time()) or b"").decode()
 
     def _block(
-        self, store: Store, request: HermesRequest, root: str, place: _ConversationPlace, late: threading.Event
+        self, store: Store, request: HermesRequest, root: str, place: ConversationPlace, late: threading.Event
     ) -> Rendered | None:
         session = NewSession(
             id=root,
@@ -315,7 +306,7 @@ class Warmer:
         return begun.rendered
 
     def _remembered(
-        self, store: Store, request: HermesRequest, root: str, place: _ConversationPlace
+        self, store: Store, request: HermesRequest, root: str, place: ConversationPlace
     ) -> BegunMemory | None:
         if is_under_way(request.messages):
             return find_memory(store, root)
@@ -408,25 +399,14 @@ def request_of(body: object, *, session: str, model: str, base_url: str, api_mod
     return HermesRequest(session=session, model=model, base_url=base_url, format=format, body=body)
 
 
-def project_of_session(store: Store, database: Path, session: str) -> str | None:
-    """The key of the project that a conversation of Hermes belongs to; None if Hermes has not recorded it yet."""
+def place_of(store: Store, database: Path, session: str) -> ConversationPlace:
+    """Where a conversation of Hermes works; empty if Hermes has not recorded it yet."""
     try:
-        return project_key(store, _folder(database, session), application=profile_at(database.parent))
+        # What continues a conversation may have recorded no folder.
+        folder = folder_of(database, session) or folder_of(database, lineage(database, session)[0])
     except SourceError:
-        return None
-
-
-def folder_of_session(database: Path, session: str) -> str | None:
-    """The folder that a conversation of Hermes works in; None if Hermes does not know it."""
-    try:
-        return _folder(database, session)
-    except SourceError:
-        return None
-
-
-def _folder(database: Path, session: str) -> str | None:
-    # What continues a conversation may have recorded no folder.
-    return folder_of(database, session) or folder_of(database, lineage(database, session)[0])
+        return ConversationPlace()
+    return ConversationPlace(project_key(store, folder, application=profile_at(database.parent)), folder)
 
 
 def _tools_in(rendered: Rendered | None) -> frozenset[str]:

@@ -29,22 +29,15 @@ def session_end(agent: Agent, arguments: list[str]) -> int:
     return _ended(agent, "session", arguments)
 
 
-def _reviews(arguments: list[str]) -> str:
-    """`no` if the user connected the agent without reviews; sessions are still learned from."""
-    return "no" if "--no-reviews" in arguments else ""
-
-
 def _ended(agent: Agent, kind: Kind, arguments: list[str]) -> int:
     event: Any = json.loads(received())
     # The end of a sub-agent is not the end of its session. Some agents do not say where its file is.
     has_file = event.get("transcript_path") or agent not in ("claude-code", "codex")
     if event.get("session_id") and has_file and not event.get("agent_id"):
-        given = {"path": event.get("transcript_path"), "reviews": _reviews(arguments)}
-        _note(kind, agent=agent, session=event["session_id"], **given)
+        fields = {"agent": agent, "session": event["session_id"], "path": event.get("transcript_path")}
+        if "--no-reviews" in arguments:
+            fields["reviews"] = "no"
+        home = home_folder()
+        note(home, kind, **{name: str(value) for name, value in fields.items() if value})
+        begin(home)
     return 0
-
-
-def _note(kind: Kind, **fields: Any) -> None:
-    home = home_folder()
-    note(home, kind, **{name: str(value) for name, value in fields.items() if value})
-    begin(home)
