@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from seasoned.app.scheduler import build_parts
 from seasoned.config import load
 from seasoned.redact.key import Secrecy
 from seasoned.review.answer import Context
@@ -21,6 +22,8 @@ from seasoned.review.due import reviewer_of
 from seasoned.review.run import review_session
 from seasoned.runner.request import RunRequest
 from seasoned.runner.run import run
+from seasoned.schedule.job import Every, Job, Slot
+from seasoned.schedule.run import run_slot
 from seasoned.session import Message, Session, SessionRef
 from seasoned.store import open_store
 from tests.review import scripted
@@ -31,6 +34,7 @@ PROJECT = "github.com/mira/depot"
 QUOTE = "From now on, never open PRs against the release branch."
 RULE = "Never open PRs against the release branch"
 PAGE = "Every deploy needs the flag that skips the signature check on the mirror."
+JOB_ANSWERS = ("Three files changed.", "[SILENT]", "[SCRIPT_FAILED] No network.")
 KEPT = ("Mira writes weeks like 2026-W09.", "depot-releases")
 
 
@@ -66,6 +70,7 @@ class User:
             {
                 "bytes": len(line["text"]),
                 "tools": len(line["body"].get("tools") or []),
+                "offered": [str(tool.get("name")) for tool in line["body"].get("tools") or []],
                 "text": line["text"],
             }
             for line in lines
@@ -95,6 +100,23 @@ class User:
             },
         }
 
+    def job(self, text: str, hour: int) -> dict[str, Any]:
+        """One run of an hourly job, and what its agent offered to the model."""
+        self.server.script[:] = [{"text": text}]
+        known = len(self.server.requests)
+        job = Job(
+            id="hourly",
+            name="hourly",
+            schedule=Every(3600),
+            created_at=0.0,
+            prompt="What changed?",
+            agent=self.agent,
+            folder=str(self.work),
+        )
+        parts = build_parts(self.config, Secrecy(b"k" * 32))
+        done = run_slot(parts, job, Slot(job.id, 3600.0 * (hour + 1)), lambda: True)
+        return {"run": msgspec.to_builtins(done), "asked": self.asked(known)}
+
     def session(self, *more: Message) -> Session:
         """A session of this agent, which the store knows."""
         with open_store(self.config.store_path) as store, store.write():
@@ -114,6 +136,8 @@ def play(folder: Path, agent: str, path: str) -> dict[str, Any]:
         # The first run in a new home writes what every run finds later.
         found = {"learned": user.review(*proposals, session=user.session())}
         found["asked"] = user.ask(answer(agent, {"notes": ["second"]}))
+        if agent in ("claude-code", "codex"):
+            found["jobs"] = [user.job(text, hour) for hour, text in enumerate(JOB_ANSWERS)]
         if agent != "opencode":  # it tries again for minutes
             found["refused"] = user.ask(*[{"status": 401, "error": "invalid api key"}] * 9)
         return found

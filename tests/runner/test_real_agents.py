@@ -25,6 +25,8 @@ STATE = {
     "qwen": (".qwen/usage_record.jsonl", ".qwen/.openai-logs"),
     "hermes": (".hermes/logs/", ".hermes/sessions/request_dump"),
 }
+TITLES = {"claude-code": "Claude Code", "codex": "Codex"}
+OUTCOMES = (("ok", "Three files changed."), ("silent", ""), ("failed", "No network."))
 Found = dict[str, Any]
 
 
@@ -57,7 +59,21 @@ def test_an_agent_answers_in_the_form_that_was_asked_for_without_tools_and_leave
         assert "marmalade" not in asked["text"], f"{agent}: nothing of the project is sent"
         left = [name for name in found["asked"]["changed"] if not name.startswith(STATE[agent])]
         assert left == [], agent
-        assert not any(name.startswith("work/") for one in found.values() for name in one.get("changed", ()))
+        assert not any(name.startswith("work/") for name in found["asked"]["changed"]), agent
+
+
+def test_a_job_runs_with_the_agents_own_tools_but_the_terminal_and_its_outcome_is_judged(
+    played: tuple[Path, dict[str, Found]],
+) -> None:
+    for agent, found in played[1].items():
+        for job, (outcome, text) in zip(found.get("jobs", ()), OUTCOMES, strict=False):
+            run = job["run"]
+            assert (run["outcome"], run["output"], run["provider"]) == (outcome, text, TITLES[agent]), run
+            assert run["session"].startswith(f"{agent}:") and run["tokens_in"] == 100
+            said = job["asked"][0]["text"]
+            assert "marmalade" in said, f"{agent}: it knows its project"
+            assert "What changed?" in said and TITLES[agent] in said
+            assert not any(tool in job["asked"][0]["offered"] for tool in ("Bash", "exec_command", "CronCreate"))
 
 
 def test_a_login_that_is_refused_is_one_sentence(played: tuple[Path, dict[str, Found]]) -> None:
