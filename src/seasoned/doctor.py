@@ -80,7 +80,7 @@ def store_checks(config: Config) -> list[Check]:
         return [Check("store", ok=True, finding=f"none at {path} yet: `seasoned scan` makes it")]
     try:
         with open_store(path) as store:
-            return list(_inside(store))
+            return [*_inside(store), *_reviews(store)]
     except SeasonedError as error:
         return [Check("store", ok=False, finding=str(error))]
 
@@ -222,6 +222,13 @@ def _local(at: float) -> str:
         return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M}"
     except (OverflowError, ValueError, OSError):
         return "at an unknown time"  # files of other programs hold impossible ones
+
+
+def _reviews(store: Store) -> Iterator[Check]:
+    from seasoned.review.ledger import last_failure
+
+    if (said := last_failure(store, now=time.time())) is not None:
+        yield Check("reviews", ok=False, finding=said)
 
 
 def _inside(store: Store) -> Iterator[Check]:

@@ -70,7 +70,7 @@ def test_a_skill_that_a_person_wrote_is_listed_and_shown(home: Path, tmp_path: P
     assert shown["files"] == ["references/style.md"] and "Read the log" in shown["text"] and shown["problem"] is None
     assert seasoned("skill", "release-notes", "references/style.md").stdout == "Short sentences.\n"
     (listed,) = answer("skill")["skills"]
-    assert (listed["skill"], listed["created_by"], listed["used"]) == ("writing/release-notes", "person", 0)
+    assert (listed["skill"], listed["created_by"]) == ("writing/release-notes", "person")
     shared = answer("skill", "--folder", tmp_path / "shared")["skills"]
     assert [one["skill"] for one in shared] == ["release-notes"]
 

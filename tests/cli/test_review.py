@@ -89,6 +89,8 @@ def test_an_agent_that_is_not_there_is_named_in_one_sentence(home: Path, samples
     missing = "The review failed: Claude Code is not installed: there is no 'claude' on the PATH.\n"
     assert seasoned("review", CLAUDE, samples, PATH=str(home), expect=3).stderr == missing
     assert [one["state"] for one in answer("review", "--ledger")["reviews"]] == ["failed"]
+    checks = answer("doctor", expect=1)["checks"]
+    assert [one["finding"] for one in checks if one["name"] == "reviews"] == [missing.strip()]
     (home / ".seasoned/config.toml").write_text('review_agent = "off"\n')
     assert "Name an agent with --agent" in seasoned("review", CLAUDE, samples, expect=3).stderr
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from seasoned.errors import NotFound, UsageError
 from seasoned.review.journal import ChangeJournal, WriteReply
 from seasoned.review.skill_edit import create, delete, patch, remove_file, write_file
-from seasoned.review.skill_library import SUPPORT, author, check_name, count, find, index, skills, usage, view
+from seasoned.review.skill_library import SUPPORT, author, check_name, find, index, skills, view
 from seasoned.review.undo import undo
 from tests.conftest import examples
 from tests.review.journals import AGENT, PERSON, REVIEW, everything_below, journal_at
@@ -57,7 +57,6 @@ def test_a_body_may_bring_its_own_front_matter(journal: ChangeJournal) -> None:
 def test_only_the_skills_own_files_lie_in_its_folder(journal: ChangeJournal) -> None:
     made(journal)
     write_file(journal, "release-notes", "scripts/run.sh", "echo hi\n", by=AGENT)
-    count(journal, "release-notes", "viewed")
     patch(journal, "release-notes", "nothing like it", "x", by=AGENT)
     assert sorted(everything_below(journal.skill_folder)) == ["release-notes/SKILL.md", "release-notes/scripts/run.sh"]
     assert sorted(path.name for path in journal.skill_folder.rglob("*")) == [
@@ -66,15 +65,6 @@ def test_only_the_skills_own_files_lie_in_its_folder(journal: ChangeJournal) -> 
         "run.sh",
         "scripts",
     ]
-
-
-def test_use_is_counted_in_the_store(journal: ChangeJournal) -> None:
-    made(journal)
-    for _ in range(3):
-        count(journal, "release-notes", "viewed")
-    count(journal, "release-notes", "used")
-    found = usage(journal.store, journal.skill_folder)["release-notes"]
-    assert (found.viewed, found.used, found.last_used_at) == (3, 1, journal.clock())
 
 
 def test_a_piece_must_stand_there_once(journal: ChangeJournal) -> None:

@@ -161,7 +161,7 @@ def test_restoring_a_store_of_an_earlier_version_carries_over_what_no_history_te
         store.connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         # As an earlier version had it: a column and a table that are gone.
         store.connection.execute("ALTER TABLE choice ADD COLUMN once TEXT")
-        store.connection.execute("DROP TABLE skill_usage")
+        store.connection.execute("DROP TABLE material")
         store.connection.execute("PRAGMA user_version = 38")
     kept = restore(old, path)
     with open_store(path) as store:

@@ -138,6 +138,12 @@ def reviews(store: Store, *, session: str | None = None, limit: int = 50, now: f
     return [msgspec.structs.replace(one, state="lost") if _is_lost(one, now) else one for one in found]
 
 
+def last_failure(store: Store, *, now: float) -> str | None:
+    """Why the last review failed, in its own sentence; None if it did not, or there was none."""
+    last = next(iter(reviews(store, limit=1, now=now)), None)
+    return last.said if last is not None and last.state == "failed" else None
+
+
 def spent_today(store: Store, *, now: float) -> ReviewSpending:
     """What reviews have used since local midnight."""
     row = store.row("review.spent", {"since": midnight(now)})

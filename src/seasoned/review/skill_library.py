@@ -12,14 +12,14 @@ import stat
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from seasoned.admission import admit
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.redact import Redactor
-from seasoned.review.journal import Actor, ChangeJournal, created_by, folder_key, preview
+from seasoned.review.journal import Actor, created_by, preview
 from seasoned.store import Store
 
 if TYPE_CHECKING:
@@ -252,15 +252,6 @@ class SkillView(msgspec.Struct, frozen=True):
     text: str
 
 
-class SkillUsage(msgspec.Struct, frozen=True):
-    """How often a skill was viewed, and how often it was used."""
-
-    viewed: int = 0
-    used: int = 0
-    last_viewed_at: float | None = None
-    last_used_at: float | None = None
-
-
 def skills(folder: Path) -> list[Skill]:
     """Every skill of a folder, in order of category and name."""
     return sorted((_read(folder, found) for found in ids(folder)), key=lambda skill: skill.id)
@@ -304,22 +295,6 @@ def index(folder: Path, *, redactor: Redactor | None = None) -> str:
             is_fit = redactor is None or admit(redactor, skill.description)
             lines.append(f"- {skill.id}: {preview(skill.description, _INDEX_LENGTH) if is_fit else '(no description)'}")
     return "\n".join(lines)
-
-
-def usage(store: Store, folder: Path) -> dict[str, SkillUsage]:
-    """How often each skill of a folder was viewed and used."""
-    rows = store.rows("learned.usage", {"folder": folder_key(folder)})
-    return {
-        row["target"]: msgspec.convert({key: row[key] for key in SkillUsage.__struct_fields__}, SkillUsage)
-        for row in rows
-    }
-
-
-def count(journal: ChangeJournal, skill_id: str, what: Literal["viewed", "used"]) -> None:
-    """Count that an agent viewed or used a skill."""
-    with journal.store.write():
-        params = {"folder": folder_key(journal.skill_folder), "target": skill_id, "at": journal.clock()}
-        journal.store.run(f"learned.count_{what}", params)
 
 
 def author(store: Store, skill: Skill) -> Actor:

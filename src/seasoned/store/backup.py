@@ -30,7 +30,7 @@ _CONFIRM_TABLES = (
 # read again. Memory and skills are files; `learned` says where they come from.
 _CARRIED = (
     *_CONFIRM_TABLES,
-    *("learned", "skill_usage", "review", "choice", "forgotten"),
+    *("learned", "review", "choice", "forgotten"),
     *("split", "assignment", "exposure", "material", "run"),
     *("job", "job_run", "gateway_key", "gateway_request"),
 )

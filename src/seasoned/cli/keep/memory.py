@@ -19,7 +19,7 @@ from seasoned.errors import UsageError
 from seasoned.review.journal import PERSON, Change, WriteReply, changes, preview
 from seasoned.review.memory_file import add as add_entry
 from seasoned.review.memory_file import remove as remove_entry
-from seasoned.review.skill_library import SkillUsage, author, skills, usage
+from seasoned.review.skill_library import author, skills
 from seasoned.review.skill_library import view as view_skill
 from seasoned.review.undo import undo as undo_change
 
@@ -222,9 +222,7 @@ def _list_skills(folder: Path | None, *, as_json: bool) -> None:
     config = load()
     place = folder or config.skill_folder
     with store_or_empty(config) as store:
-        # For this folder alone: two folders may hold skills of the same name.
-        counts = usage(store, place)
-        rows = [(one, author(store, one), counts.get(one.id, SkillUsage())) for one in skills(place)]
+        rows = [(one, author(store, one)) for one in skills(place)]
     if as_json:
         answers = [
             {
@@ -232,11 +230,9 @@ def _list_skills(folder: Path | None, *, as_json: bool) -> None:
                 "description": one.description,
                 "files": list(one.files),
                 "created_by": by,
-                "viewed": count.viewed,
-                "used": count.used,
                 "problem": one.problem,
             }
-            for one, by, count in rows
+            for one, by in rows
         ]
         print_json("skills", {"skills": answers})
         return
@@ -244,16 +240,14 @@ def _list_skills(folder: Path | None, *, as_json: bool) -> None:
         say("No skills yet.")
         return
     table(
-        ["skill", "description", "by", "viewed", "used"],
+        ["skill", "description", "by"],
         [
             (
                 one.id,
                 one.description if one.problem is None else f"Damaged: {one.problem}",
                 by,
-                count.viewed,
-                count.used,
             )
-            for one, by, count in rows
+            for one, by in rows
         ],
         nowrap=["skill"],
     )

@@ -65,14 +65,3 @@ DELETE FROM learned WHERE session = :session OR parent = :session;
 
 -- name: forget_all
 DELETE FROM learned;
-
--- name: count_viewed
-INSERT INTO skill_usage (folder, target, viewed, used, last_viewed_at) VALUES (:folder, :target, 1, 0, :at)
-ON CONFLICT (folder, target) DO UPDATE SET viewed = skill_usage.viewed + 1, last_viewed_at = excluded.last_viewed_at;
-
--- name: count_used
-INSERT INTO skill_usage (folder, target, viewed, used, last_used_at) VALUES (:folder, :target, 0, 1, :at)
-ON CONFLICT (folder, target) DO UPDATE SET used = skill_usage.used + 1, last_used_at = excluded.last_used_at;
-
--- name: usage
-SELECT target, viewed, used, last_viewed_at, last_used_at FROM skill_usage WHERE folder = :folder ORDER BY target;

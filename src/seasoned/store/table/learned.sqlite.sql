@@ -164,15 +164,6 @@ CREATE TABLE learned (
 CREATE INDEX learned_target ON learned (folder, target, file);
 CREATE INDEX learned_session ON learned (session);
 CREATE INDEX learned_open ON learned (state) WHERE state IN ('writing', 'staged');
-CREATE TABLE skill_usage (
-    folder TEXT NOT NULL,
-    target TEXT NOT NULL,
-    viewed INTEGER NOT NULL,
-    used INTEGER NOT NULL,
-    last_viewed_at REAL,
-    last_used_at REAL,
-    PRIMARY KEY (folder, target)
-);
 CREATE TABLE message (
     session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
     position INTEGER NOT NULL,
