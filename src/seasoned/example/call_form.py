@@ -17,7 +17,7 @@ from seasoned.lesson.failure.call_target import EXECUTION_ARGUMENTS, ProgramRun,
 from seasoned.session import ToolCall
 
 _PATTERN_CHARS = 160
-_ASIDE = EXECUTION_ARGUMENTS | names("description workdir cwd is_background isBackground")
+ASIDE = EXECUTION_ARGUMENTS | names("description workdir cwd is_background isBackground")
 # Arguments with free text: only that they are given belongs to the form.
 _FREE = names(
     "pattern query regex glob search_term q input content contents file_text text old_string new_string old_str new_str"
@@ -84,7 +84,7 @@ def form_of(tool: str, arguments: Mapping[str, Any]) -> CallForm:
     if command is not None:
         shapes = tuple(sorted({_run_shape(run) for run in runs_of(command)})) or (_scenery(command),)
         return CallForm(tool, shapes, frozenset((" + ".join(shapes),)))
-    given = {name: value for name, value in sorted(arguments.items()) if name not in _ASIDE and value not in (None, "")}
+    given = {name: value for name, value in sorted(arguments.items()) if name not in ASIDE and value not in (None, "")}
     # A switch that is off is as good as none.
     shapes = tuple(f"{name}:{_shape(name, value)}" for name, value in given.items() if value is not False)
     details = (detail for name, value in given.items() for detail in _details(name, value, _DEPTH))

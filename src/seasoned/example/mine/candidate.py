@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.admission import admit_call, without_remarks
 from seasoned.command.written import Purpose, written
-from seasoned.example.call_form import CallForm, call_form_of
+from seasoned.example.call_form import ASIDE, CallForm, call_form_of
 from seasoned.example.example import ExampleKind
 from seasoned.example.mine.outdated import evidence_key, evidence_of, moment_of
 from seasoned.example.mine.selection import WorkedCalls, is_escalated, is_whole
@@ -142,8 +142,10 @@ def _of_session(worked: WorkedCalls, lessons: Sequence[Lesson], fallback: float)
             lesson = _lesson_of(call.command, lessons)
             if lesson is None or call.command not in arguments.values():
                 continue
-            arguments = {name: lesson.text if value == call.command else value for name, value in arguments.items()}
-            asked = _ASKED.get(lesson.purpose, "")
+            # Where and how long a command ran belongs to its own session.
+            kept = {name: value for name, value in arguments.items() if name not in ASIDE}
+            arguments = {name: lesson.text if value == call.command else value for name, value in kept.items()}
+            asked = _ASKED.get(lesson.purpose, f"Use {lesson.key}.")
             # Of what failed before in a shell, the lessons say whether it was this command that repaired it.
             repair = repair if lesson.kind == "repair" else None
         form = call_form_of(call.tool, msgspec.json.encode(arguments).decode())

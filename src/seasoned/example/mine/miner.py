@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.command.parse import names
 from seasoned.command.tool import TaskType
 from seasoned.command.written import written as commands_in
 from seasoned.errors import NotFound
@@ -39,6 +40,7 @@ _OF_A_FORM = 3
 _MOST_SOURCES = 50
 # How a repair changed a command: another command that must come first teaches nothing about it.
 _SHELL_WAYS = ("form", "option", "value", "variable")
+_OF_REPOSITORY = names("git gh glab jj gt hg svn docker podman kubectl helm terraform")
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -225,13 +227,21 @@ def mine_sessions(
 
 def _commands_of_project(store: Store, project: str) -> list[Lesson]:
     """What sessions of a project taught about its shell: the commands of its sheet, and those that repair others."""
-    repairs = [one for one in lessons_about(store, project, "repair") if not one.silent and one.way is not None]
-    found = [
-        msgspec.structs.replace(one, key=parts[0].form)
-        for one in repairs
-        if one.way is not None and one.way.kind in _SHELL_WAYS and len(parts := commands_in(one.text)) == 1
-    ]
-    return [*found, *chosen_lines(store, project)]
+    repairs = [one for one in lessons_about(store, project, "repair") if not one.silent]
+    found = []
+    for one in repairs:
+        parts = commands_in(one.text) if one.way is not None and one.way.kind in _SHELL_WAYS else ()
+        if len(parts) == 1:
+            found.append(msgspec.structs.replace(one, key=parts[0].form, purpose=parts[0].purpose))
+    return [one for one in (*found, *chosen_lines(store, project)) if not _changes_state(one)]
+
+
+def _changes_state(lesson: Lesson) -> bool:
+    """Whether a command changes a repository or an environment: an example of it could be taken for a request."""
+    parts = commands_in(lesson.text)
+    return lesson.purpose in ("install", "commit") or any(
+        part.program in _OF_REPOSITORY or "install" in part.text for part in parts
+    )
 
 
 # Examples in a template made from one session.

@@ -147,7 +147,8 @@ def is_minable(tool: str) -> bool:
 
     A search, a page, an edit or a script is one day's content, and every agent knows how to make it.
     """
-    known = tool_of(tool)
+    # `collaboration__spawn_agent` starts an agent like `spawn_agent`.
+    known = tool_of(tool.rpartition("__")[2])
     return not is_trivial(tool) and (known.form == "shell" or (known.form == "api" and known.kind == "general"))
 
 
