@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from seasoned.app.backtest import backtest
+    from seasoned.app.messages import compare, compress_check, profile
     from seasoned.app.template import begin, build, provision
     from seasoned.history.read import read
     from seasoned.outcome.judge import judge_session as judge
     from seasoned.project import project_of
     from seasoned.project import project_of as project
-    from seasoned.report.profile import profile_session as profile
 
 __version__ = "0.1.0"
 __all__ = [
@@ -23,6 +23,8 @@ __all__ = [
     "backtest",
     "begin",
     "build",
+    "compare",
+    "compress_check",
     "judge",
     "profile",
     "project",
@@ -36,8 +38,10 @@ _HOMES = {
     "backtest": ("seasoned.app.backtest", "backtest"),
     "begin": ("seasoned.app.template", "begin"),
     "build": ("seasoned.app.template", "build"),
+    "compare": ("seasoned.app.messages", "compare"),
+    "compress_check": ("seasoned.app.messages", "compress_check"),
     "judge": ("seasoned.outcome.judge", "judge_session"),
-    "profile": ("seasoned.report.profile", "profile_session"),
+    "profile": ("seasoned.app.messages", "profile"),
     "project": ("seasoned.project", "project_of"),
     "project_of": ("seasoned.project", "project_of"),
     "provision": ("seasoned.app.template", "provision"),
@@ -53,6 +57,10 @@ def __getattr__(name: str) -> Any:
 
     module, attribute = _HOMES[name]
     return getattr(import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 class _FunctionModule(type(sys)):  # type: ignore[misc]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,18 +11,20 @@ from pathlib import Path
 import pytest
 
 import seasoned
-from seasoned.errors import StoreError
-from seasoned.example.mine.selection import MiningOptions
+from seasoned.errors import StoreError, UsageError
+from tests.example.invented import write_histories
 
 # The stable surface: names and parameters are only added.
 SURFACE = {
     "backtest": ["paths", "project", "fewest", "config"],
-    "begin": ["conversation", "messages", "tools", "task", "folder", "template", "format", "config"],
+    "begin": ["messages", "conversation", "tools", "task", "folder", "application", "template", "format", "config"],
     "build": [
         "name", "paths", "options", "description", "tags", "use_store", "project", "config", "progress",
     ],
+    "compare": ["warm", "cold"],
+    "compress_check": ["conversations"],
     "judge": ["session"],
-    "profile": ["session"],
+    "profile": ["conversation"],
     "project": ["folder", "remote", "application"],
     "project_of": ["folder", "remote", "application"],
     "provision": ["messages", "template", "tools", "task", "is_used", "project", "config", "options"],
@@ -52,7 +55,7 @@ def test_a_name_is_a_function_whether_its_module_was_imported_or_not() -> None:
 
 
 def test_a_template_is_built_and_put_into_the_messages_of_a_new_session(samples: Path) -> None:
-    saved = seasoned.build("code", [samples / "openai"], options=MiningOptions(min_messages=4), tags=["demo"])
+    saved = seasoned.build("code", [samples / "openai"], min_messages=4, tags=["demo"])
     assert saved.template.name == "code" and saved.template.examples and saved.template.tags == ("demo",)
     made = seasoned.provision(ASKED, template="code")
     assert made.block is not None and len(made.messages) > 1
@@ -61,16 +64,50 @@ def test_a_template_is_built_and_put_into_the_messages_of_a_new_session(samples:
 
 def test_a_conversation_keeps_its_beginning(samples: Path) -> None:
     with pytest.raises(StoreError, match="seasoned scan"):
-        seasoned.begin("bot:1", ASKED)
-    seasoned.build("code", [samples / "openai"], options=MiningOptions(min_messages=4))
-    begun = seasoned.begin("bot:1", ASKED)
+        seasoned.begin(ASKED, conversation="bot:1")
+    seasoned.build("code", [samples / "openai"], min_messages=4)
+    begun = seasoned.begin(ASKED, conversation="bot:1")
     assert begun.template == "code@1" and begun.example_ids and begun.messages[-1] == ASKED[0]
-    seasoned.build("code", [samples / "openai"], options=MiningOptions(min_messages=4, max_sessions=2))
+    seasoned.build("code", [samples / "openai"], min_messages=4, max_sessions=2)
     answered = [*ASKED, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "Again."}]
-    again = seasoned.begin("bot:1", answered)
+    again = seasoned.begin(answered, conversation="bot:1")
     assert again.messages == [*begun.messages, *answered[1:]] and again.template == "code@1"
-    other = seasoned.begin("2", ASKED, folder="/home/none/elsewhere")
+    other = seasoned.begin(ASKED, folder="/home/none/elsewhere")
     assert other.messages == ASKED and other.template is None and other.reason
+
+
+def test_an_application_sees_what_its_logs_taught_and_a_conversation_without_a_name_begins_alike(
+    tmp_path: Path,
+) -> None:
+    write_histories(tmp_path / "logs", old=6, new=0, seed=1)
+    seasoned.build("harbour", [tmp_path / "logs"], min_messages=6)
+    asked = [{"role": "user", "content": "Book berth 33 for tonight."}]
+    begun = seasoned.begin(asked, application="harbour")
+    assert begun.template == "harbour@1" and "berth_book" in json.dumps(begun.messages)
+    assert seasoned.begin(asked, application="harbour").messages == begun.messages
+    assert seasoned.begin(asked, application="bakery").template is None
+    with pytest.raises(UsageError, match="no option 'min_mesages'"):
+        seasoned.build("harbour", [tmp_path / "logs"], min_mesages=6)
+    with pytest.raises(UsageError, match="list of messages"):
+        seasoned.begin("bot:1")  # type: ignore[arg-type]
+
+
+def test_conversations_in_memory_are_profiled_compared_and_checked(tmp_path: Path) -> None:
+    write_histories(tmp_path, old=2, new=0, seed=3)
+    first, second = (json.loads((tmp_path / f"00{at}.jsonl").read_text())["messages"] for at in (0, 1))
+    found = seasoned.profile(first)
+    assert found.calls >= 10 and found.counts.ok == 10
+    assert seasoned.profile(next(iter(seasoned.read(tmp_path / "000.jsonl")))).counts == found.counts
+    compared = seasoned.compare(first, second)
+    assert (compared.warm.total, compared.cold.errors) == (found.counts.counted, seasoned.profile(second).counts.failed)
+    assert len(seasoned.compare([first, second], [second, first]).warm.sessions) == 2
+    assert not seasoned.compress_check(first).has_compression
+    with pytest.raises(UsageError, match="messages of one conversation"):
+        seasoned.profile([])
+
+
+def test_the_functions_are_listed() -> None:
+    assert set(seasoned.__all__) <= set(dir(seasoned))
 
 
 def test_histories_are_replayed(samples: Path) -> None:

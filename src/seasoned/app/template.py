@@ -28,6 +28,7 @@ from seasoned.begin.warm_start import NewSession
 from seasoned.begin.warm_start import begin as begin_session
 from seasoned.command.tool import TaskType
 from seasoned.config import Config, load
+from seasoned.digest import short_digest
 from seasoned.errors import NotFound, UsageError
 from seasoned.example.block import FORMATS, FORMS, Block, Form, Format
 from seasoned.example.choose.offered import Tools
@@ -46,7 +47,7 @@ from seasoned.example.mine.miner import FROM_ONE_SESSION
 from seasoned.example.mine.miner import build as mine_template
 from seasoned.example.mine.miner import create as template_of_session
 from seasoned.example.mine.selection import MiningOptions, why_nothing
-from seasoned.example.provision import BlockRequest, Messages, Provisioned, insert
+from seasoned.example.provision import BlockRequest, Messages, Provisioned, insert, is_under_way
 from seasoned.example.provision import provision as provision_from
 from seasoned.example.render import Rendered, render
 from seasoned.redact.redactor import Redactor
@@ -139,12 +140,16 @@ def build(
     config: Config | None = None,
     progress: Progress = no_progress,
     tell: Callable[[Histories], None] = lambda read: None,
+    **mining: Any,
 ) -> SavedTemplate:
     """Learn a template from the sessions of these paths that went well, and save it as the next version of its name.
 
     Without paths, from what is in the store; while that is empty, from the user's own histories. `project` takes
-    sessions of one project only: its key, a unique name or a folder.
+    sessions of one project only: its key, a unique name or a folder. Further options are those of the command:
+    min_messages, max_sessions, max_error_rate, agent, source, task_type.
     """
+    if unknown := mining.keys() - set(MiningOptions.__struct_fields__):
+        raise UsageError(f"`build` has no option {min(unknown)!r}: {', '.join(MiningOptions.__struct_fields__)}.")
     # People forget the name and give the path first; without this the error would be about characters in names.
     if "/" in name or "\\" in name:
         raise UsageError(f"{name!r} cannot be the name of a template. Give a name before the path.")
@@ -155,7 +160,7 @@ def build(
     with filled_store(config, given, use_store=use_store, progress=progress) as read:
         tell(read)
         store = read.store
-        options = options or MiningOptions()
+        options = msgspec.structs.replace(options or MiningOptions(), **mining)
         if project is not None:
             found = find_project(store, project, base=str(Path.cwd()))
             options = msgspec.structs.replace(options, project=found.key)
@@ -294,12 +299,13 @@ class BegunConversation(msgspec.Struct, frozen=True):
 
 
 def begin(
-    conversation: str,
     messages: Sequence[Mapping[str, Any]],
     *,
+    conversation: str = "",
     tools: Tools | None = None,
     task: str | None = None,
     folder: Path | str | None = None,
+    application: str | None = None,
     template: str | None = None,
     format: Format = "openai",
     config: Config | None = None,
@@ -307,20 +313,25 @@ def begin(
     """Begin a conversation with what was learned: the same examples, byte for byte, each time it is asked for.
 
     Call it with the first messages, and again whenever the conversation is sent from its beginning. `conversation` is
-    its id, as `agent:id` or alone; `tools` are in any provider's shape; `folder` is where it works, so that it sees
-    experience of its project. The settings of `[warm]` and a running experiment hold. Where nothing fits, the messages
-    come back unchanged and `reason` says why.
+    its id, as `agent:id` or alone; without one, conversations that begin with the same messages are the same. `tools`
+    are in any provider's shape. It sees what was learned in the project of its `folder`, or in the `application` that
+    its logs name. The settings of `[warm]` and a running experiment hold. Where nothing fits, the messages come back
+    unchanged and `reason` says why.
     """
+    if isinstance(messages, str):
+        raise UsageError("The first argument of `begin` is the list of messages; give the id as conversation=.")
+    place = str(folder or application or "")
+    name = conversation or short_digest(place, msgspec.json.encode(list(_first(messages))).decode(), size=12)
     config = config or load()
     with own_store(config) as store:
         session = NewSession(
-            id=conversation if ":" in conversation else f"{_AGENT}:{conversation}",
+            id=name if ":" in name else f"{_AGENT}:{name}",
             format=format,
             messages=messages,
             task=task,
             tools=tools,
             template=template,
-            project=None if folder is None else project_key(store, str(folder)),
+            project=project_key(store, None if folder is None else str(folder), application=application),
         )
         begun = begin_session(
             store, lambda: shared_database(config), session, begin_settings(config, "library"), now=time.time()
@@ -333,3 +344,11 @@ def begin(
         begun.arm,
         begun.reason,
     )
+
+
+def _first(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """What a conversation begins with: its messages before the first answer."""
+    for message in messages:
+        if is_under_way([message]):
+            return
+        yield message

@@ -53,7 +53,8 @@ class Profile(msgspec.Struct, frozen=True):
 
     @property
     def calls(self) -> int:
-        return self.counts.total
+        """Without plans, thoughts and the like, which are counted apart."""
+        return self.counts.total - self.counts.trivial
 
 
 def profile_session(session: Session, *, include: Include = NOTHING_MORE) -> Profile:
@@ -105,7 +106,8 @@ def _by_tool(calls: Sequence[JudgedCall]) -> dict[str, ToolUse]:
     """Most used first."""
     places: dict[str, list[str]] = {}
     for call in calls:
-        places.setdefault(call.tool, []).append(call.counts_as)
+        if call.counts_as != "trivial":
+            places.setdefault(call.tool, []).append(call.counts_as)
     uses = {}
     for tool, found in sorted(places.items(), key=lambda item: (-len(item[1]), item[0])):
         ok, failed, unclear = (found.count(name) for name in ("ok", "failed", "unclear"))
