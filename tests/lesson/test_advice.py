@@ -71,3 +71,14 @@ def test_what_the_user_said_once_is_offered_as_a_rule() -> None:
     found = list(advice_of_rules(said, SHOP))
     assert [one.sentence for one in found] == [f"Tell sessions what you said: “never squash {n}”" for n in (1, 2, 3)]
     assert {one.step.kind for one in found} == {"accept"}
+
+
+def test_what_fails_now_and_then_is_not_replaced() -> None:
+    cache = "open /home/mira/.cache/go-build/1: operation not permitted"
+    some = [session(d, ran("go test ./...", cache), ran("mise exec -- go test ./...")) for d in range(3)]
+    known = ProjectLessons("shop")
+    for one in some:
+        known.add(evidence_of(one))
+    assert any("instead of `go test`" in one.sentence for one in advice_of(known, "shop"))
+    known.add(evidence_of(session(9, ran("go test ./..."))))
+    assert not any("instead of `go test`" in one.sentence for one in advice_of(known, "shop"))

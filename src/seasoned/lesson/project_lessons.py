@@ -341,7 +341,7 @@ class ProjectLessons:
 
     def before(self, form: str) -> Lesson | None:
         """What to tell at a call in a form that fails here: the form that works instead."""
-        if self._runs_here(form):
+        if self.runs_here(form):
             return None
         found = [one for one in self._mistakes.values() if one.kind.form == form and one.ways]
         if not found:
@@ -426,7 +426,7 @@ class ProjectLessons:
             return way, cases, "sessions repaired it in different ways"
         return way, cases, ""
 
-    def _runs_here(self, form: str) -> bool:
+    def runs_here(self, form: str) -> bool:
         """Whether calls of this form work or find fault with the code, wherever in the project."""
         return any(
             (one.worked_at is not None or one.reported_at is not None) and not self.is_retired(known)
