@@ -15,6 +15,8 @@ from seasoned.session import Session, SessionRef, Unreadable
 
 # Large enough that decoding dominates, small enough for memory on any machine.
 STRETCH_BYTES = 8 << 20
+# A longer line is passed over: nothing that people or tools say is so long, and it takes several times its size.
+LONGEST_LINE = 32 << 20
 _CHECKED_BYTES = 1024
 _NOT_READ = (msgspec.DecodeError, RecursionError, UnicodeError)
 
@@ -67,8 +69,12 @@ def read_stretches(
     with source_errors(path), path.open("rb", buffering=1 << 20) as file:
         _replay(file, reader)
         file.seek(offset)
-        for line in file:
+        while line := file.readline(LONGEST_LINE):
             number += 1
+            if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                unreadable.append(Unreadable(f"line {number}", f"longer than {LONGEST_LINE >> 20} MB"))
+                offset = _after_line(file)
+                continue
             try:
                 feed(line, offset)
             except _NOT_READ as error:
@@ -86,6 +92,13 @@ def read_stretches(
                 file.seek(offset)
         check_digest = digest_before(file, offset)
     yield _stretch(reader, unreadable, offset, number, is_last=True, check_digest=check_digest)
+
+
+def _after_line(file: BinaryIO) -> int:
+    """Pass over the rest of a line, without keeping it; returns where the next one begins."""
+    while (part := file.readline(1 << 20)) and not part.endswith(b"\n"):
+        pass
+    return file.tell()
 
 
 def digest_before(file: BinaryIO, offset: int) -> str:

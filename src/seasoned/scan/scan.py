@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # A commit waits for the disk; this many calls at once keep it rare, and little is lost if the scan is stopped.
 _COMMIT_CALLS = 400
+_COMMIT_BYTES = 16 << 20  # read bytes, of sessions that hold words and no calls
 # What was learned waits in memory until the aggregates are known: so much of it, however many sessions are read.
 _HELD_BYTES = 32 << 20
 Progress = Callable[[int, int], None]
@@ -155,14 +156,15 @@ def write_batches(
 
     writer: StoreWriter | None = None
     waiting: list[Batch] = []
-    calls = 0
+    calls = read = 0
     for batch in batches:
         waiting.append(batch)
         calls += sum(len(session.calls) for session in batch.sessions)
-        if calls >= _COMMIT_CALLS:
+        read += batch.bytes_read
+        if calls >= _COMMIT_CALLS or read >= _COMMIT_BYTES:
             writer = writer or StoreWriter(open_target(), clock)
             writer.write(waiting)
-            waiting, calls = [], 0
+            waiting, calls, read = [], 0, 0
             if writer.held_bytes >= _HELD_BYTES:
                 writer.settle(learner)
     if waiting:
