@@ -47,6 +47,20 @@ def test_a_remote_that_is_renamed_and_renamed_back_is_one_project(store: Store, 
     assert set(projects(store).values()) == {KEY}
 
 
+def test_a_folder_without_a_remote_takes_its_sessions_along_when_it_is_renamed(store: Store, tmp_path: Path) -> None:
+    old = checkout(tmp_path.resolve() / "shop")
+    work(store, old, "before")
+    work(store, old / "src", "inside")
+    new = tmp_path.resolve() / "store"
+    old.rename(new)
+    work(store, new, "after")
+    assert set(projects(store).values()) == {str(new)}
+    copy = tmp_path.resolve() / "copy"
+    shutil.copytree(new, copy)
+    work(store, copy, "copied")
+    assert projects(store)["copied"] == str(copy), "both are there: a copy is no rename"
+
+
 def test_a_fork_is_another_project_than_the_repository_it_came_from(store: Store, tmp_path: Path) -> None:
     root = tmp_path.resolve()
     main = checkout(root / "shop", origin=SHOP)

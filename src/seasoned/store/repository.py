@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from seasoned.environment import for_git
-from seasoned.project import Project, checkout_of, is_shallow, remotes_of, repository_of
+from seasoned.project import Project, checkout_of, is_path, is_shallow, remotes_of, repository_of
 from seasoned.store.database import Store
 
 _UNKNOWN = "?"
@@ -20,10 +20,10 @@ _GIT_SECONDS = 3.0
 
 
 class Repository(msgspec.Struct, frozen=True):
-    """A repository with a remote, by the git folder that its worktrees share."""
+    """A repository, by the git folder that its worktrees share."""
 
     folder: str
-    key: str  # of its remote
+    key: str  # of its remote, or its folder
     roots: str  # its first commits; empty if it has none yet
     remotes: frozenset[str] = frozenset()
 
@@ -35,7 +35,7 @@ def read_repositories(store: Store, sessions: Sequence[int]) -> list[Repository]
     for cwd in [row["cwd"] for row in rows]:
         top = checkout_of(cwd)
         folder = repository_of(cwd)
-        if top is None or top.root is None or folder is None or not top.is_remote or folder in found:
+        if top is None or top.root is None or folder is None or folder in found:
             continue
         known = store.row("project.repository", {"folder": folder})
         # One without commits gets some; of the others only the remote changes.
@@ -65,15 +65,26 @@ def keep_repositories(store: Store, found: Sequence[Repository]) -> bool:
     """Keep what was read, and join a renamed remote with its new name; whether anything was new."""
     for one in found:
         known = store.row("project.repository", {"folder": one.folder})
+        earlier = _moved_from(store, one) if known is None else []
         if known is not None and known["key"] != one.key and _is_renamed(store, known["key"], known["roots"], one):
+            earlier = [known["key"]]
+        for key in earlier:
             # As the user would merge them. What was renamed back must not lead in a circle.
             store.run("project.unchoose", {"kind": "merge", "key": one.key})
-            store.run("project.choose", {"kind": "merge", "key": known["key"], "target": one.key, "at": time.time()})
+            store.run("project.choose", {"kind": "merge", "key": key, "target": one.key, "at": time.time()})
         for other in store.rows("project.repositories", {"key": one.key}):
             if not Path(other["folder"]).is_dir():
                 store.run("project.forget_repository", {"folder": other["folder"]})
         store.run("project.keep_repository", {"folder": one.folder, "key": one.key, "roots": one.roots})
     return bool(found)
+
+
+def _moved_from(store: Store, now: Repository) -> list[str]:
+    """The folders without a remote that this repository had before: they are gone, and have the same first commits."""
+    if not is_path(now.key):
+        return []
+    rows = [row for row in store.rows("project.all_repositories") if is_path(row["key"]) and row["key"] != now.key]
+    return [row["key"] for row in rows if _share(row["roots"], now.roots) and not Path(row["folder"]).is_dir()]
 
 
 def _is_renamed(store: Store, key: str, roots: str, now: Repository) -> bool:

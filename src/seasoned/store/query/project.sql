@@ -53,6 +53,9 @@ SELECT key, roots FROM project_repository WHERE folder = :folder;
 -- name: repositories
 SELECT folder, roots FROM project_repository WHERE key = :key ORDER BY id;
 
+-- name: all_repositories
+SELECT folder, key, roots FROM project_repository ORDER BY id;
+
 -- name: keep_repository
 INSERT INTO project_repository (folder, key, roots) VALUES (:folder, :key, :roots)
 ON CONFLICT (folder) DO UPDATE SET key = excluded.key, roots = excluded.roots;
