@@ -149,12 +149,13 @@ def _odd_files(folder: Path) -> Iterator[str]:
 def spent(command: list[str], variables: dict[str, str]) -> Spent:
     """CPU seconds and time on the clock of a whole process, its children included."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, env=_plain(variables), cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(command, env=plain(variables), cwd=ROOT, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Spent(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.perf_counter() - begun)
 
 
-def _plain(variables: dict[str, str]) -> dict[str, str]:
+def plain(variables: dict[str, str]) -> dict[str, str]:
+    """The environment of a separate process, without what changes how Python starts."""
     return {**{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}, **variables}
 
 
