@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,11 @@ def history(home: Path) -> Path:
         db.session(name, source=place).says(name, "user", f"Look at {place}.")
         for number in range(3):
             call_id = f"{name}_{number}"
-            db.calls(name, call_id).result(name, call_id)
+            order = {"name": "book_depot", "arguments": json.dumps({"order": f"#W005204{number}", "weight": "12kg"})}
+            db.says(
+                name, "assistant", "", tool_calls=json.dumps([{"id": call_id, "type": "function", "function": order}])
+            )
+            db.result(name, call_id, '{"success": true}')
     return db.path
 
 
