@@ -173,6 +173,16 @@ def test_the_working_folder_is_what_the_call_names() -> None:
     assert need_of_command("rm -rf /srv/app", folder="/") is not None
 
 
+def test_inside_the_project_a_file_is_the_agents_to_delete_also_on_windows_and_not_on_another_machine() -> None:
+    project = r"C:\Users\mira\shop"
+    for command in (rf"del {project}\build\a.o", r"rmdir /s /q node_modules", rf"Remove-Item -Recurse {project}\dist"):
+        assert need_of_command(command, folder=project) is None, command
+    for command in (r"del C:\Users\mira\notes.txt", rf"rd /s /q {project}", r"Remove-Item -Recurse D:\shop\dist"):
+        assert need_of_command(command, folder=project) is not None, command
+    assert need_of_command("rm -rf build", folder="/srv/app") is None
+    assert need_of_command("ssh web1 'rm -rf build'", folder="/srv/app") is not None
+
+
 def test_a_quoted_here_document_runs_nothing() -> None:
     assert need_of_command("cat > notes.md <<'EOF'\nrun `npm publish` first\nEOF", folder=FOLDER) is None
     assert need_of_command("cat > notes.md <<EOF\n`npm publish`\nEOF", folder=FOLDER) is not None

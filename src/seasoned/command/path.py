@@ -113,7 +113,8 @@ class WorkingFolder(msgspec.Struct, frozen=True):
             return not re.fullmatch(r"/(?:private/|var/|dev/)?(?:tmp|folders|shm|private/var/folders)/?[*.]*", path)
         if _TEMPORARY_VARIABLE.compiled.match(path):
             return True
-        return path.startswith(self.folder + "/") and path[len(self.folder) + 1 :] not in _ALL
+        # On another machine nothing is the agent's own.
+        return not self.host and path.startswith(self.folder + "/") and path[len(self.folder) + 1 :] not in _ALL
 
     def _leads_out(self, path: str, target: str) -> bool:
         """Whether a link leads out of the folder. The last part of a path is followed only if written as `link/`."""

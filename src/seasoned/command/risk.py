@@ -115,9 +115,6 @@ def _layer_findings(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
     assigned = assignments(layer.text)
     for at, step in enumerate(layer.steps):
         before = piped_into(layer.steps, at)
-        # `sudo` and similar have rows too: running anything as root may need a person.
-        for wrapper in step.behind:
-            yield from _row_findings(Step(step.join, wrapper, (step.program, *step.words)), "elsewhere")
         found: list[Finding] = []
         for each in _readings(step):
             target = target_of(each, place, assigned)

@@ -19,6 +19,7 @@ from seasoned.command.parse import after_options, first_argument, names
 from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import assess_call, assess_command
 from seasoned.command.rows import group
+from seasoned.command.target import PRODUCTION
 from seasoned.command.tool import tool_of
 from seasoned.command.written import purpose_of
 from seasoned.lazy_regex import LazyRegex
@@ -148,7 +149,6 @@ _LOCAL = LazyRegex(r"https?://(?:localhost|127\.0\.0\.1)(?::\d+)?(?:/[\w./-]*)?\
 _NAMES_HOST = names("-h -H --host --hostname --server --endpoint --registry --url --base-url")
 _OUTSIDE = LazyRegex(r"/(?!/)|.*:/|(?:.*/)?\.\.(?:/|\Z)")
 _HIDDEN = LazyRegex(r"(?:.*[/=:@])?\.(?!(?:venv|github|tox|bin|husky|storybook|config|next)\b)[A-Za-z_]", re.ASCII)
-_PRODUCTION = LazyRegex(r"(?i)(?:\A|.*[^a-z])(?:prod|production|prd|live)(?:\Z|[^a-z])")
 # A name has few parts; more are a sentence, written as one word or as several.
 _MOST_PARTS = 5
 _PART = LazyRegex(r"[A-Z]*[a-z]+|[A-Z]+")
@@ -239,7 +239,7 @@ def _why_not_words(words: list[str], place: _Place) -> str | None:
             return "it names a path outside the project"
         if _HIDDEN.compiled.match(value):
             return "it names a hidden file"
-        if _PRODUCTION.compiled.match(word) and word != "NODE_ENV=production":
+        if PRODUCTION.compiled.search(word) and word != "NODE_ENV=production":
             return "it points at production"
     return None
 
