@@ -147,12 +147,13 @@ def test_a_name_that_somebody_let_lead_here_shows_no_page(shared: Site) -> None:
             assert alice.client.get("/login", headers={"host": f"{name}:{port}"}).status_code == 200, name
 
 
-def test_a_link_to_read_ends_no_session_of_a_person_who_decides() -> None:
-    sessions = BrowserSessions(lambda: 1.0)
+def test_who_reads_takes_no_room_and_of_those_who_decide_the_oldest_ends_first() -> None:
+    sessions = BrowserSessions(lambda: 1.0, b"k" * 32)
     ada = Credential(id="1", name="ada", role="admin", person="ada", created_at=0.0)
-    deciding, cookie = sessions.begin(ada)
-    readers = [sessions.begin(None) for _ in range(2 * MOST_VISITS)]
-    assert sessions.find(deciding.number, cookie) == deciding
-    assert sessions.find(readers[-1][0].number, readers[-1][1]) == readers[-1][0]
+    first, cookie = sessions.begin(ada)
+    assert {sessions.reader(sessions.reading_cookie).path for _ in range(2 * MOST_VISITS)} == {""}
+    assert sessions.find(first.number, cookie) == first
+    for _ in range(MOST_VISITS):
+        sessions.begin(ada)
     with pytest.raises(NotLoggedIn):
-        sessions.find(readers[0][0].number, readers[0][1])
+        sessions.find(first.number, cookie)

@@ -109,7 +109,7 @@ class BrowserSessions:
             who=_check_role(who),
             expires_at=self._clock() + VISIT_SECONDS,
         )
-        self._drop_old(reads_only=who is None)
+        self._drop_old()
         self._visits[visit.number] = visit
         return visit, cookie
 
@@ -129,13 +129,12 @@ class BrowserSessions:
         self._visits.pop(visit.number, None)
         self._unlocked.pop(visit.number, None)
 
-    def _drop_old(self, *, reads_only: bool) -> None:
-        """Make room for one more. Whoever has the link to read ends no session of people who decide."""
+    def _drop_old(self) -> None:
+        """Make room for one more; those who read take none."""
         now = self._clock()
         self._visits = {number: one for number, one in self._visits.items() if now < one.expires_at}
-        alike = [number for number, one in self._visits.items() if (one.who is None) == reads_only]
-        for number in alike[: max(0, len(alike) - MOST_VISITS + 1)]:
-            del self._visits[number]
+        while len(self._visits) >= MOST_VISITS:
+            del self._visits[next(iter(self._visits))]
         self._unlocked = {
             number: (who, until)
             for number, (who, until) in self._unlocked.items()
