@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,34 +17,14 @@ from seasoned.web import login
 from seasoned.web.browser_session import BrowserSessions, load_pages_key
 from seasoned.web.cache import PageCache
 from seasoned.web.history_store import HistoryStore
-from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_version
+from seasoned.web.response import HEADERS, STATIC, message_page, static_version
+from seasoned.web.view import advice, confirmations, insight, learned, live, overview, projects, sessions, usage
 
-# Every page that people can go to, in the order of the head, with the libraries without which it is left out.
-_MODULES: dict[str, tuple[str, ...]] = {
-    "overview": (),
-    "advice": (),
-    "sessions": (),
-    "live": (),
-    "projects": (),
-    "usage": (),
-    "insight": (),
-    "confirmations": (),
-    # From here on in the menu.
-    "learned": (),
-}
-
-
-def _pages() -> tuple[tuple[Page, APIRouter], ...]:
-    found = []
-    for name, needed in _MODULES.items():
-        if find_spec(f"seasoned.web.view.{name}") is None or any(find_spec(one) is None for one in needed):
-            continue
-        module = import_module(f"seasoned.web.view.{name}")
-        found.append((module.PAGE, module.router))
-    return tuple(found)
-
-
-PAGES = _pages()
+# Every page that people can go to, in the order of the head; the last ones are in its menu.
+PAGES = tuple(
+    (module.PAGE, module.router)
+    for module in (overview, advice, sessions, live, projects, usage, insight, confirmations, learned)
+)
 
 
 def create_web(service: ConfirmService, *, histories: Path | None = None) -> FastAPI:

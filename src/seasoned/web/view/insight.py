@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import msgspec
@@ -11,7 +10,7 @@ from starlette.responses import Response
 
 from seasoned.report.page.plots import Plot, plots
 from seasoned.report.page.sections import PARTS, words
-from seasoned.report.report import Report, Revision, revision
+from seasoned.report.report import Report, revision
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import session_link
 from seasoned.web.history_store import HistoryStore, histories_of
@@ -21,7 +20,6 @@ from seasoned.web.table import Table, answer, choice_of, plot_table
 
 PAGE = Page("Insight", "insight")
 router = page_router()
-_NEEDED = ("numpy", "scipy")
 # What a figure of the headline is made of.
 _LINKS = {"Sessions": "sessions", "Errors that recur": "#errors", "Cost": "usage"}
 
@@ -40,9 +38,10 @@ async def show(request: HTTPRequest, here: Here) -> Response:
     """Show the last report on all sessions."""
     now = await histories_of(request).read(revision)
     chosen = await histories_of(request).read(lambda store: choice_of(store, request))
-    missing = [name for name in _NEEDED if find_spec(name) is None]
     found: CacheLookup[ReportPage] = (
-        CacheLookup(None) if missing or not now.sessions else await _seen(request, now, chosen.key)
+        await look_up_project(request, "insight", "Making the report", now, chosen.key, _made)
+        if now.sessions
+        else CacheLookup(None)
     )
     shown = found.value
     return answer(
@@ -51,7 +50,6 @@ async def show(request: HTTPRequest, here: Here) -> Response:
         "insight.html",
         tables=() if shown is None else shown.tables,
         plots=() if shown is None else tuple(shown.plots.values()),
-        missing=missing,
         has_sessions=now.sessions > 0,
         found=found,
         shown=shown,
@@ -60,10 +58,6 @@ async def show(request: HTTPRequest, here: Here) -> Response:
         project=chosen,
         met=[] if shown is None else _met(shown.report),
     )
-
-
-async def _seen(request: HTTPRequest, now: Revision, project: str | None) -> CacheLookup[ReportPage]:
-    return await look_up_project(request, "insight", "Making the report", now, project, _made)
 
 
 def _made(histories: HistoryStore, tell: TellProgress, project: str | None) -> ReportPage:
