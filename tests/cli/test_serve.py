@@ -60,7 +60,7 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def test_at_a_terminal_it_prints_a_link_that_reads_and_the_page_asks_for_the_passphrase_to_decide(ada: str) -> None:
     with terminal("serve", "--port", "0") as screen:
-        link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{43,}", _line_with(screen, "Open it: "))
+        link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{32}", _line_with(screen, "Open it: "))
         assert link is not None
         with httpx2.Client(trust_env=False, timeout=20.0, headers={"accept": "text/html"}) as browser:
             path = browser.post(link[0]).headers["location"].rpartition("/")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -69,8 +70,10 @@ class BrowserSessions:
     def __init__(self, clock: Callable[[], float], key: bytes) -> None:
         self._clock = clock
         self._visits: dict[str, BrowserSession] = {}
+        # 192 bits in 32 characters, so that the printed link fits into a line.
         self.link, self.reading_cookie, check = [
-            hmac.new(key, purpose, sha256).hexdigest() for purpose in (b"link", b"cookie", b"check")
+            urlsafe_b64encode(hmac.digest(key, purpose, "sha256")[:24]).decode()
+            for purpose in (b"link", b"cookie", b"check")
         ]
         self._reading = BrowserSession(check=check)
         # Keys of people at a browser, in memory alone, and until when.
