@@ -62,7 +62,7 @@ def _need(session: Session, call: ToolCall) -> Need | None:
 
 
 def _probes() -> Iterator[str]:
-    yield "probes (tests/command/probe); no rule was written for those of the third and fifth sets"
+    yield "probes (tests/command/probe); no rule was written for those of the third set, and for few of the fifth"
     for kind in KINDS:
         found = []
         for which in SETS:
