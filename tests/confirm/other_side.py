@@ -47,7 +47,7 @@ class Mood:
     drops: bool = False
     """It hangs up without a word."""
     drips: bool = False
-    """It sends headers without an end, a little at a time."""
+    """It sends a body without an end, a little at a time."""
     is_endless: bool = False
     """It sends a body without an end."""
 
@@ -271,9 +271,10 @@ def _server(side: OtherSide) -> ThreadingHTTPServer:
                 return
             self.send_response(mood.status)
             self.send_header("content-type", "application/json")
-            while mood.drips and not side.is_closing.wait(0.02):
-                self.flush_headers()
-                self.send_header("x-more", "1")
+            if mood.drips:
+                self.end_headers()
+                while not side.is_closing.wait(0.02):
+                    self.wfile.write(b" ")
             if mood.is_endless:
                 self.end_headers()
                 while not side.is_closing.is_set():

@@ -13,7 +13,7 @@ from seasoned.confirm.people.change import (
     revoke_credential,
 )
 from seasoned.confirm.people.credential import UnlockedCredential, authenticate, find
-from seasoned.errors import Refused, UsageError
+from seasoned.errors import Refused
 from seasoned.store import Database
 from tests.confirm.books import START, Scene
 from tests.confirm.keys import as_unlocked, first_admin_of
@@ -63,8 +63,3 @@ def test_an_approver_is_no_admin(scene: Ruled) -> None:
         ],
         check,
     )
-
-
-def test_a_policy_is_approved_by_its_digest_alone(scene: Ruled) -> None:
-    with pytest.raises(UsageError, match="sha256"):
-        replace_policy(scene.book, scene.boss, sha256="x", summary="")

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from threading import Lock
 from typing import Any, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import msgspec
 
@@ -31,20 +31,11 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _T = TypeVar("_T")
 
 
-class ServiceAddress(msgspec.Struct, frozen=True):
-    """Where a service listens; `prefix` is what its paths begin with behind a proxy."""
-
-    host: str
-    port: int | None = None
-    is_tls: bool = False
-    prefix: str = ""
-
-
-def parse_address(url: str) -> ServiceAddress:
-    """The address in a URL. Plain http to another machine is refused."""
+def parse_address(url: str) -> SplitResult:
+    """The parts of a service's URL. Plain http to another machine is refused."""
     try:
         parts = urlsplit(url.strip())
-        host, port = parts.hostname, parts.port
+        host, _ = parts.hostname, parts.port
     except ValueError as error:
         raise UsageError(f"{url!r} is not a valid address: {error}.") from error
     if parts.scheme not in ("http", "https") or not host or parts.username is not None or parts.query or parts.fragment:
@@ -53,7 +44,7 @@ def parse_address(url: str) -> ServiceAddress:
         raise UsageError(
             f"{url!r} would send the token unencrypted, and others on the network could forge an approval: use https://."
         )
-    return ServiceAddress(host, port, is_tls=parts.scheme == "https", prefix=parts.path.rstrip("/"))
+    return parts
 
 
 class CancellableCall:
@@ -187,7 +178,7 @@ class ConfirmClient:
     @property
     def is_local(self) -> bool:
         """Whether the service is on this machine."""
-        return self._address.host in _LOOPBACK
+        return self._address.hostname in _LOOPBACK
 
     def submit(self, asked: NewRequest, *, call: CancellableCall | None = None) -> RequestView:
         """Submit a request. It is retried once after a lost answer; the idempotency key keeps it one request."""
@@ -322,12 +313,12 @@ class ConfirmClient:
             except _NOT_JSON as error:
                 raise _not_json("request", error) from error
         # Over TLS with the certificates that this system trusts.
-        kind = http.client.HTTPSConnection if self._address.is_tls else http.client.HTTPConnection
-        connection = kind(self._address.host, self._address.port, timeout=timeout)
+        kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
+        connection = kind(self._address.hostname or "", self._address.port, timeout=timeout)
         call = call or CancellableCall()
         try:
             call.hold(connection)
-            connection.request(method, self._address.prefix + path, body=data, headers=sent)
+            connection.request(method, self._address.path.rstrip("/") + path, body=data, headers=sent)
             # Once more: it may have been cancelled before there was a socket to shut down.
             call.hold(connection)
             answer = connection.getresponse()
@@ -402,8 +393,5 @@ def _converted(found: dict[str, Any], kind: type[_T]) -> _T:
 
 def _message(found: dict[str, Any]) -> str:
     """The service's own message, if there is one."""
-    for name in ("error", "detail", "message"):
-        if isinstance(text := found.get(name), str) and text:
-            field = found.get("field")
-            return f"{text[:1000]}{f' (field {field!r})' if isinstance(field, str) and repr(field) not in text else ''}"
-    return "no reason given."
+    text = found.get("error")
+    return text[:1000] if isinstance(text, str) and text else "no reason given."

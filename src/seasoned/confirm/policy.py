@@ -7,7 +7,6 @@ import os
 import re
 import stat
 import tomllib
-from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -38,15 +37,11 @@ class AllowRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     action: str
     # The session key; without it the rule applies to all sessions.
     session: _Text | None = None
-    # When it ends; without it, when it is removed.
-    expires: datetime | None = None
 
-    def covers(self, action: str, session_key: str, now: float) -> bool:
-        """Whether the rule applies to this action, in this session, at this time."""
-        if action in HIGH_RISK or action != self.action:
-            return False
-        in_time = self.expires is None or now < self.expires.timestamp()
-        return in_time and (self.session is None or self.session == session_key)
+    def covers(self, action: str, session_key: str) -> bool:
+        """Whether the rule applies to this action, in this session."""
+        is_meant = action == self.action and action not in HIGH_RISK
+        return is_meant and self.session in (None, session_key)
 
 
 class ActionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -135,11 +130,6 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     channel: dict[str, Channel] = {}
     listen: Listen = Listen()
 
-    @property
-    def channels(self) -> tuple[str, ...]:
-        """The names of the channels, in the file's order."""
-        return tuple(self.channel)
-
     def timeout_seconds(self, action: str, asked: object = None) -> float:
         """How long a request waits: the given number within bounds, or the action's default if it is not a number."""
         usual = self.action.get(action, ActionRule()).timeout_seconds or self.timeout.default_seconds
@@ -158,10 +148,6 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             RateLimit(False, True, max(6 * self.rate.count, count), self.rate.window_seconds),
         )
 
-    def pending_of_person(self) -> int:
-        """How many requests of all agents of one person may wait at the same time."""
-        return 6 * self.rate.count
-
     def quorum(self, action: str) -> int:
         """How many people must approve."""
         return self.action.get(action, ActionRule()).approvals
@@ -170,9 +156,9 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Who may decide about an action; None means every approver."""
         return frozenset(self.action.get(action, ActionRule()).approvers) or None
 
-    def allows(self, action: str, session_key: str, now: float) -> bool:
+    def allows(self, action: str, session_key: str) -> bool:
         """Whether a rule allows an action without asking; never one of the ten."""
-        return any(rule.covers(action, session_key, now) for rule in self.allow)
+        return any(rule.covers(action, session_key) for rule in self.allow)
 
     def gives_up(self) -> str | None:
         """What the single-operator mode gives up, as text for people; None if the mode is off."""
@@ -276,8 +262,6 @@ def _allow_rule(file: Path, place: str, rule: AllowRule) -> AllowRule:
     if name in HIGH_RISK:
         said = f"{name!r} always needs a person and cannot be allowed; remove the rule."
         raise _wrong(file, f"{place}.action", said)
-    if rule.expires is not None and rule.expires.tzinfo is None:
-        raise _wrong(file, f"{place}.expires", "expected a time with its zone, such as 2030-01-31T18:00:00Z.")
     return msgspec.structs.replace(rule, action=name)
 
 

@@ -262,7 +262,7 @@ def _print_policy(place: Path, *, as_json: bool) -> None:
     rate = f"{found.rate.count} requests of an action in {found.rate.window_seconds:g} s"
     click.echo(f"A request waits {found.timeout.default_seconds:g} s for a person; at most {rate}.")
     click.echo(f"Allowed without a person: {', '.join(rule.action for rule in found.allow) or 'nothing'}.")
-    click.echo(f"Channels: {', '.join(found.channels) or 'none'}.")
+    click.echo(f"Channels: {', '.join(found.channel) or 'none'}.")
     click.echo(f"Always needs a person: {', '.join(sorted(HIGH_RISK))}.")
     if (warning := found.gives_up()) is not None:
         click.echo(warning)

@@ -65,6 +65,8 @@ def is_signed(document: dict[str, Any], data: bytes) -> bool:
     return True
 
 
+# The fields of a row that its hash and its signature cover.
+_HASHED = ("seq", "at", "event", "request_id", "actor", "via", "document", "previous")
 # What the first row is chained to.
 FIRST = "0" * 64
 
@@ -213,12 +215,8 @@ def verify_chain(database: Database, observe: Callable[[AuditEntry], None] | Non
 def signed_bytes(entry: AuditEntry) -> bytes:
     """The bytes that the signature of a row covers: the row without the signature."""
     document = {name: value for name, value in entry.document.items() if name != FIELD}
-    return canonical({**_fields(entry), "document": _written(document)}, field="row")
-
-
-def _fields(entry: AuditEntry) -> dict[str, Any]:
-    names = ("seq", "at", "event", "request_id", "actor", "via", "previous")
-    return {name: getattr(entry, name) for name in names}
+    fields = {name: getattr(entry, name) for name in _HASHED}
+    return canonical({**fields, "document": _written(document)}, field="row")
 
 
 def _written(document: dict[str, Any]) -> str:
@@ -239,16 +237,7 @@ def has_own_hash(row: DatabaseRow) -> bool:
 
 
 def _body(row: DatabaseRow) -> dict[str, Any]:
-    return {
-        "seq": int(row["seq"]),
-        "at": float(row["at"]),
-        "event": row["event"],
-        "request_id": row["request_id"],
-        "actor": row["actor"],
-        "via": row["via"],
-        "document": row["document"],
-        "previous": row["previous"],
-    }
+    return {name: row[name] for name in _HASHED} | {"seq": int(row["seq"]), "at": float(row["at"])}
 
 
 def _entry_of_request(row: DatabaseRow) -> AuditEntry:

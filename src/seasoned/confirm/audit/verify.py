@@ -6,7 +6,7 @@ The head, the number and hash of the newest row, is kept out of an agent's reach
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -142,14 +142,10 @@ def verify(database: Database) -> AuditCheck:
                 bad.append((seq, f"request {request_id!r} {wrong}"))
         people = RecordedState(database).update()
         bad += [(found.rows + 1, wrong) for wrong in _people_problems(database, people)]
-    return _checked(found.rows, bad)
-
-
-def _checked(rows: int, bad: Sequence[tuple[int, str]]) -> AuditCheck:
     if not bad:
-        return AuditCheck(True, rows)
+        return AuditCheck(True, found.rows)
     in_order = sorted(bad)
-    return AuditCheck(False, rows, *in_order[0], problems=tuple(reason for _, reason in in_order))
+    return AuditCheck(False, found.rows, *in_order[0], problems=tuple(reason for _, reason in in_order))
 
 
 def _unproven(state: RecordedState, before: ReplayedRequest, entry: AuditEntry) -> str | None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
-import socket
 import ssl
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Mapping
 from functools import cache
-from threading import Event, Timer
 from typing import Any
 
 import httpx2
@@ -35,12 +33,6 @@ class NotSent(CannotDo):
         # How long the receiver asks us to wait.
         self.wait_seconds = wait_seconds
 
-    @property
-    def is_final(self) -> bool:
-        """Whether the receiver says that it is gone for good."""
-        # Standard Webhooks: a receiver that answers 410 wants no more.
-        return self.status == 410
-
 
 @cache
 def _trust() -> ssl.SSLContext:
@@ -53,9 +45,7 @@ def open_client(*, connect_seconds: float = CONNECT_SECONDS, answer_seconds: flo
     # It logs every address at a lower level, and Telegram's contain the token.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     timeout = httpx2.Timeout(answer_seconds, connect=connect_seconds)
-    # Every call has its own connection, which `_cut_after` knows from its beginning.
-    limits = httpx2.Limits(max_keepalive_connections=0)
-    return httpx2.Client(timeout=timeout, follow_redirects=False, verify=_trust(), limits=limits)
+    return httpx2.Client(timeout=timeout, follow_redirects=False, verify=_trust())
 
 
 def call(
@@ -72,21 +62,16 @@ def call(
     seconds = answer_seconds or client.timeout.read or ANSWER_SECONDS
     timeout = httpx2.Timeout(seconds, connect=client.timeout.connect)
     given = {"content-type": "application/json", "accept-encoding": "identity", **(headers or {})}
-    with _cut_after(seconds) as (is_cut, trace):
-        try:
-            with client.stream(
-                method, url, content=body, headers=given, timeout=timeout, extensions={"trace": trace}
-            ) as reply:
-                content = _read(reply)
-        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError, ValueError) as error:
-            if is_cut.is_set() or isinstance(error, httpx2.TimeoutException):
-                raise NotSent(
-                    f"no answer within {seconds:g} s ({type(error).__name__}); it will be retried."
-                ) from error
-            # The client's message can contain the whole address.
-            raise NotSent(
-                f"no connection ({type(error).__name__}: {_without(str(error), hide)}); check the address."
-            ) from None
+    try:
+        with client.stream(method, url, content=body, headers=given, timeout=timeout) as reply:
+            content = _read(reply, seconds)
+    except httpx2.TimeoutException as error:
+        raise NotSent(f"no answer within {seconds:g} s ({type(error).__name__}); it will be retried.") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError, ValueError) as error:
+        # The client's message can contain the whole address.
+        raise NotSent(
+            f"no connection ({type(error).__name__}: {_without(str(error), hide)}); check the address."
+        ) from None
     try:
         answer = msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
@@ -104,34 +89,10 @@ def call(
     )
 
 
-@contextmanager
-def _cut_after(seconds: float) -> Iterator[tuple[Event, Callable[[str, Mapping[str, Any]], None]]]:
-    """Cuts the connection when its time is up. The client's own limits start over with every byte that comes."""
-    is_cut = Event()
-    streams: list[Any] = []
-
-    def trace(event: str, info: Mapping[str, Any]) -> None:
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            streams.append(info["return_value"])
-
-    def cut() -> None:
-        is_cut.set()
-        for stream in streams[-1:]:
-            with suppress(OSError):
-                # Not the method of a TLS socket, which is not made for two threads.
-                socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
-
-    timer = Timer(seconds, cut)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield is_cut, trace
-    finally:
-        timer.cancel()
-
-
-def _read(reply: httpx2.Response) -> bytes:
+def _read(reply: httpx2.Response, seconds: float) -> bytes:
     """What was answered, as it came: compressed, it could be of any size."""
+    # The client's own limit starts over with every piece that comes.
+    until = time.monotonic() + seconds
     content = b""
     for piece in reply.iter_raw():
         content += piece
@@ -139,6 +100,8 @@ def _read(reply: httpx2.Response) -> bytes:
             raise NotSent(
                 f"the answer is longer than {_MOST_BYTES // 1024} kB; check the address.", status=reply.status_code
             )
+        if time.monotonic() > until:
+            raise NotSent(f"no answer within {seconds:g} s, it was still coming; it will be retried.")
     return content
 
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar, cast
+from typing import Any, Literal, Protocol, cast
 
 import msgspec
 
@@ -23,13 +23,6 @@ from seasoned.confirm.request.request import Request, Status
 from seasoned.confirm.request.row import kept_details
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, StoreError, UsageError
 from seasoned.redact.redactor import Redactor
-
-# Names of secrets, which are files in the home folder or set in the environment.
-_TOKENS: dict[ChannelKind, str] = {
-    "telegram": "telegram_token",
-    "discord": "discord_token",
-    "webhook": "webhook_secret",
-}
 
 
 class ConfiguredChannel(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,10 +52,11 @@ def load_channels(
 
 
 def _load(name: str, channel: Channel, config: Config, environment: Mapping[str, str] | None) -> ConfiguredChannel:
-    token = _read(channel.token_file) or secret(_TOKENS[channel.kind], config.home, environment)
+    secret_name = "webhook_secret" if channel.kind == "webhook" else f"{channel.kind}_token"
+    token = _read(channel.token_file) or secret(secret_name, config.home, environment)
     if not token:
         raise UsageError(
-            f"channel {name!r} of the policy lacks a token (`token_file`, or the secret {_TOKENS[channel.kind]!r}); "
+            f"channel {name!r} of the policy lacks a token (`token_file`, or the secret {secret_name!r}); "
             "add it, or remove the channel."
         )
     apis = {"telegram": config.telegram_url, "discord": config.discord_url}
@@ -237,14 +231,11 @@ LOCKED = (
     "Locked: this phone may not decide yet, and nothing was changed. Decide with your passphrase, or unlock the phone: "
     "`seasoned confirm phone`, or the page of confirmations."
 )
-_T = TypeVar("_T")
 _log = logging.getLogger("seasoned.confirm")
 
 
-class Ask(Protocol):
-    """Runs a function with a book, in a thread that may use one."""
-
-    def __call__(self, do: Callable[[Book], _T], /) -> Awaitable[_T]: ...
+# Runs a function with a book, in a thread that may use one.
+Ask = Callable[[Callable[[Book], Any]], Awaitable[Any]]
 
 
 class DecisionReply(msgspec.Struct, frozen=True):

@@ -133,9 +133,11 @@ class Outbox:
         attempts = row["attempts"]
         wait = wait_seconds(attempts, error.wait_seconds)
         reason = self._book.redactor.text(str(error))[:_MOST_ERROR]
-        values = {"next_at": self._book.clock() + wait, "last_error": reason, "is_final": int(error.is_final)}
+        # Standard Webhooks: a receiver that answers 410 wants no more.
+        is_final = error.status == 410
+        values = {"next_at": self._book.clock() + wait, "last_error": reason, "is_final": int(is_final)}
         self._run("notify.failed", {"id": row["id"], "attempts": attempts, "most": ATTEMPTS, **values})
-        what_next = "given up" if error.is_final or attempts >= ATTEMPTS else f"trying again in {wait:g} s"
+        what_next = "given up" if is_final or attempts >= ATTEMPTS else f"trying again in {wait:g} s"
         _log.warning("channel %r, request %r: %s (%s)", self._channel, row["request_id"], reason, what_next)
 
     def _deliver(self, row: DatabaseRow) -> str | None:

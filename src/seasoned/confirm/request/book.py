@@ -104,7 +104,7 @@ def _check_rate(database: Database, policy: Policy, who: Credential, action: str
         whose = {"action": action if limit.of_action else None, "requester": who.id if limit.of_requester else None}
         if _count(database, "confirm.recent", {**whose, **bounds}) >= limit.most:
             raise TooMany(_limit_message(limit, who, action), remaining=0, window_seconds=limit.window_seconds)
-    most = policy.pending_of_person()
+    most = 6 * policy.rate.count
     if _count(database, "confirm.pending_of_person", {"person": who.person, "now": now, "most": most}) >= most:
         raise TooMany(
             f"{most} requests of {who.person!r} are already pending: wait until some are decided",
@@ -171,12 +171,12 @@ class Book:
         action, need = ready.facts["action"], ready.need
         with writing(self.database) as chain:
             # After the lock was obtained, so that the times in the audit follow its order.
-            now = self._now()
+            now = self.clock()
             who = self._requester(who)
             if (again := self._submitted_before(who, ready)) is not None:
                 return Submitted(again, False)
             # An allow-listed action must not carry a command that needs one of the ten.
-            by_list = need is None and self.policy.allows(action, asked.session_key, now)
+            by_list = need is None and self.policy.allows(action, asked.session_key)
             if not by_list:
                 # The limits keep the questions to people few; an allow-listed request asks no one.
                 _check_rate(self.database, self.policy, who, action, now)
@@ -220,7 +220,7 @@ class Book:
         row = self.database.row("confirm.newest_alike", key)
         if row is None or row["redeemed_at"] is not None:
             return None
-        found, now = self.look(who, str(row["id"])), self._now()
+        found, now = self.look(who, str(row["id"])), self.clock()
         is_approved = found.is_unused and not found.is_lapsed(now)
         return found if is_approved or not found.is_resolved else None
 
@@ -236,9 +236,9 @@ class Book:
         reason = self.redactor.text(check_text(reason, "reason", most=MOST_REASON))
         via = check_text(via, "via", most=40)
         # In an earlier transaction than the next one, which the Conflict below would roll back.
-        self._expire_if_due(self._row(request_id), self._now())
+        self._expire_if_due(self._row(request_id), self.clock())
         with writing(self.database) as chain:
-            now = self._now()
+            now = self.clock()
             found = current(self.database, who)
             row = self._row(request_id)
             if found.role == "agent" and row["requester"] != found.id:
@@ -264,19 +264,24 @@ class Book:
         approved, already redeemed, or too late.
         """
         check_text(digest, "digest", most=128)
-        self._expire_if_due(self._row(request_id), self._now())
+        self._expire_if_due(self._row(request_id), self.clock())
         with writing(self.database) as chain:
-            now = self._now()
+            now = self.clock()
             who = current(self.database, who)
             wrong = self._redeeming_refusal(who, request_id, digest, now)
             if wrong is None:
-                grant = self._redeem(chain, who, request_id, digest, now)
+                key = {"id": request_id, "requester": who.id, "digest": digest, "now": now}
+                # The update repeats every condition: of two redemptions at once, one gets a row.
+                if not self.database.rows("confirm.redeem", key):
+                    status = self._row(request_id)["status"]
+                    raise Conflict(f"request {request_id!r} can no longer be redeemed", status=status)
+                chain.append("redeemed", {"digest": digest}, at=now, actor=who.name, request_id=request_id)
             elif isinstance(wrong, Refused):
                 self._note_refusal(chain, who, request_id, str(wrong), via="", now=now)
         # After the transaction, so that the audit keeps the refusal.
         if wrong is not None:
             raise wrong
-        return grant
+        return Grant(request_id, digest, now)
 
     def _redeeming_refusal(self, who: Credential, request_id: str, digest: str, now: float) -> Denied | NotFound | None:
         """Why this credential may not redeem this request now; also if its approval is not proven."""
@@ -290,22 +295,13 @@ class Book:
             return error
         return None
 
-    def _redeem(self, chain: Chain, who: Credential, request_id: str, digest: str, now: float) -> Grant:
-        key = {"id": request_id, "requester": who.id, "digest": digest, "now": now}
-        # The update repeats every condition: of two redemptions at once, one gets a row.
-        rows = self.database.rows("confirm.redeem", key)
-        if not rows:
-            raise Conflict(f"request {request_id!r} can no longer be redeemed", status=self._row(request_id)["status"])
-        chain.append("redeemed", {"digest": digest}, at=now, actor=who.name, request_id=request_id)
-        return Grant(request_id, digest, now)
-
     def look(self, who: Credential, request_id: str) -> Request:
         """One request; an agent sees only its own (NotFound for others). Expires it if its time has come."""
         who = current(self.database, who)
         row = self._row(request_id)
         if who.role == "agent" and row["requester"] != who.id:
             raise no_such_request(request_id)
-        if self._expire_if_due(row, self._now()):
+        if self._expire_if_due(row, self.clock()):
             row = self._row(request_id)
         return self._request(row)
 
@@ -333,7 +329,7 @@ class Book:
 
     def expire_due(self) -> Requests:
         """Expire every pending request whose time has come. Returns those that this call expired."""
-        now = self._now()
+        now = self.clock()
         due = [str(row["id"]) for row in self.database.rows("confirm.due", {"now": now})]
         batches = [due[start : start + BATCH] for start in range(0, len(due), BATCH)]
         return [self._request(self._row(one)) for batch in batches for one in self._expire(batch, now)]
@@ -345,7 +341,7 @@ class Book:
 
     def pending_count(self) -> int:
         """The number of pending requests that have not run out of time."""
-        return _count(self.database, "confirm.pending_count", {"now": self._now()})
+        return _count(self.database, "confirm.pending_count", {"now": self.clock()})
 
     def changes_since(self, seq: int, *, limit: int = 1000) -> Changes:
         """Changes after an audit sequence number: (seq, request id), oldest first."""
@@ -359,9 +355,6 @@ class Book:
     def audit(self, limit: int = 50) -> Entries:
         """The newest audit entries, newest first (limit 1 to 500)."""
         return newest_entries(self.database, limit)
-
-    def _now(self) -> float:
-        return float(self.clock())
 
     def _row(self, request_id: str) -> DatabaseRow:
         row = None
@@ -473,7 +466,7 @@ class Book:
 
     def _notify(self, request_id: str, event: str, now: float) -> None:
         """Store notifications in the same transaction, so that a crash loses none; they are sent later."""
-        for channel in self.policy.channels:
+        for channel in self.policy.channel:
             key = {"id": new_id(), "request_id": request_id, "event": event}
             self.database.run("confirm.add_outbox", {**key, "channel": channel, "now": now})
 

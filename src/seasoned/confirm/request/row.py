@@ -30,6 +30,11 @@ _ARGUMENT_KEYS = ("arguments", "args", "tool_input", "input", "parameters")
 _encode = msgspec.json.Encoder(order="sorted").encode
 _TOO_MUCH = Finding("delete_data", "is too long to be searched, so it may do the worst", "length")
 _MOST_KEPT = 20_000
+# Fields of a request that are as in its row.
+_COLUMNS = (
+    *("id", "action", "label", "session_key", "status", "timeout_seconds", "created_at", "expires_at", "resolved_at"),
+    *("resolved_by", "reason", "digest", "redeem_before", "redeemed_at", "quorum"),
+)
 # The requester could claim any working folder, so none is trusted: deleting by an absolute path is always found.
 _NOWHERE = WorkingFolder()
 
@@ -87,11 +92,11 @@ def _own(value: str | list[Any]) -> str | list[Any]:
     """A text, or the words and lists of words in a list; objects are left out."""
     if isinstance(value, str):
         return value
-    return [each for each in value if isinstance(each, str) or (isinstance(each, list) and not _packs(each))]
+    return [each for each in value if isinstance(each, str) or (isinstance(each, list) and _is_flat(each))]
 
 
-def _packs(value: list[Any]) -> bool:
-    return any(isinstance(each, dict | list) for each in value)
+def _is_flat(value: list[Any]) -> bool:
+    return not any(isinstance(each, dict | list) for each in value)
 
 
 def request_from_row(database: Database, row: DatabaseRow, seal: Seal) -> Request:
@@ -104,29 +109,15 @@ def request_from_row(database: Database, row: DatabaseRow, seal: Seal) -> Reques
             # It can still be shown redacted; approving it is refused.
             exact = None
     return Request(
-        id=str(row["id"]),
-        action=str(row["action"]),
-        description=str(row["description"]) if exact is None else str(exact["description"]),
+        **{name: row[name] for name in _COLUMNS},
+        description=row["description"] if exact is None else exact["description"],
         details=msgspec.json.decode(row["details"]) if exact is None else exact["details"],
-        requester=str(row["requester_name"]),
-        label=str(row["label"]),
-        session_key=str(row["session_key"]),
-        status=row["status"],
-        timeout_seconds=float(row["timeout_seconds"]),
-        created_at=float(row["created_at"]),
-        expires_at=float(row["expires_at"]),
-        resolved_at=row["resolved_at"],
-        resolved_by=row["resolved_by"],
-        reason=str(row["reason"]),
-        digest=str(row["digest"]),
-        redeem_before=row["redeem_before"],
-        redeemed_at=row["redeemed_at"],
-        votes=votes_of(database, str(row["id"])),
-        quorum=int(row["quorum"]),
+        requester=row["requester_name"],
+        votes=votes_of(database, row["id"]),
         is_exact=exact is not None,
         is_unused=row["status"] in APPROVED and row["redeemed_at"] is None,
         # Computed from what was sealed, so that writing the database does not remove the warning.
-        finding="" if exact is None else finding_of(str(row["action"]), need_in(exact["details"])),
+        finding="" if exact is None else finding_of(row["action"], need_in(exact["details"])),
     )
 
 
@@ -145,15 +136,9 @@ def unsealed(row: DatabaseRow, seal: Seal) -> dict[str, Any]:
 
 def votes_of(database: Database, request_id: str) -> tuple[Vote, ...]:
     """The votes on a request, oldest first."""
+    names = ("person", "reason", "via", "at")
     return tuple(
-        Vote(
-            voter=str(row["voter_name"]),
-            person=str(row["person"]),
-            approve=bool(row["approve"]),
-            reason=str(row["reason"]),
-            via=str(row["via"]),
-            at=float(row["at"]),
-        )
+        Vote(voter=row["voter_name"], approve=bool(row["approve"]), **{name: row[name] for name in names})
         for row in database.rows("confirm.votes", {"request_id": request_id})
     )
 

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -63,6 +63,7 @@ class _Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_head_timer()
+        self._head_bytes = 0
         super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -79,10 +80,6 @@ class _Protocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         self._head_bytes = 0
         super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        self._head_bytes = 0
-        super().on_message_complete()
 
 
 def host_name(url: str) -> str:
@@ -163,11 +160,8 @@ def bind(listen: Listen) -> socket.socket:
     )
 
 
-class Listener(NamedTuple):
-    """A bound socket, and its address for callers."""
-
-    socket: socket.socket
-    address: str
+# A bound socket, and its address for callers.
+Listener = tuple[socket.socket, str]
 
 
 @contextlib.contextmanager
@@ -178,7 +172,7 @@ def listening(listen: Listen) -> Iterator[Listener]:
         if is_tls:
             _check_certificate(listen)
         host, port = made.getsockname()[:2]
-        yield Listener(made, f"{'https' if is_tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}")
+        yield (made, f"{'https' if is_tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}")
 
 
 def serve(
@@ -192,7 +186,7 @@ def serve(
 ) -> None:
     """Serve until a signal comes (or `stopping` is set), then finish current requests and answer waiting clients."""
     with listening(listen) as listener:
-        service.base_url = service.base_url or listener.address
+        service.base_url = service.base_url or listener[1]
         run_server(
             app if colocated is None else colocated.front(app),
             listen,
@@ -221,6 +215,7 @@ def run_server(
     is_gateway: bool = False,
 ) -> None:
     """Serve until a signal comes or `stopping` is set; `running` is open meanwhile."""
+    made, address = listener
     _open_log(secrecy)
     if is_gateway:
         # Streams must not wait 5 ms for a thread that computes.
@@ -259,10 +254,10 @@ def run_server(
         async with contextlib.AsyncExitStack() as stack:
             for one in running:
                 await stack.enter_async_context(one)
-            serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
+            serving = asyncio.ensure_future(server.serve(sockets=[made]))
             while not serving.done() and not server.started:
                 await asyncio.sleep(0.01)
-            ready(listener.address)
+            ready(address)
             while stopping is not None and not stopping.is_set() and not serving.done():
                 await asyncio.sleep(0.02)
             if stopping is not None:

@@ -65,10 +65,6 @@ class ConfirmService:
         # Which background task has ended with an error, for /health.
         self.broken: str | None = None
 
-    async def pending_count(self) -> int:
-        """The number of pending requests."""
-        return await self.store.read(lambda book: book.pending_count())
-
     def make_book(self, database: Database) -> Book:
         """A book on this connection, under the policy in force now."""
         return Book(

@@ -163,7 +163,7 @@ async def _page(
         "gives_up": service.policy.gives_up(),
         # The forms ask for a passphrase, unless it was typed a short while ago.
         "is_locked": visits_of(request).unlocked(here.visit) is None,
-        "has_phone": bool(service.policy.channels),
+        "has_phone": bool(service.policy.channel),
         "phone_until": service.phones.until(here.who.name, now=service.clock()),
     }
     values |= {"visit": here.visit, "pages": request.app.state.pages, "here": f"{here.visit.path}/{PAGE.path}"}

@@ -84,7 +84,7 @@ async def show(request: Request, here: Here) -> Response:
         most=_ADVICE,
         is_connected=any(is_connected(agent, home=service.config.home) for agent in AGENTS),
         is_sample=histories.is_sample,
-        waiting=await service.pending_count(),
+        waiting=await service.store.read(lambda book: book.pending_count()),
         **await histories.read(ask),
     )
 
