@@ -117,9 +117,12 @@ def test_requests_that_are_no_turns_are_accounted_and_not_recorded(config: Confi
 
 def test_what_a_warm_start_put_there_is_not_recorded(config: Config, upstream: Upstream) -> None:
     with open_store(config.store_path) as store:
-        save(store, template("shell", example("terminal", arguments={"command": "ls -la"})))
+        save(store, template("files", example()))
+    function = {"name": "search_files", "parameters": {"type": "object", "properties": {"path": {}, "pattern": {}}}}
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
-        _ask(gateway, ASK)
+        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="sk-x", max_retries=0)
+        tools: Any = [{"type": "function", "function": function}]
+        client.chat.completions.create(model="gpt-4o-mini", messages=[SYSTEM, ASK], tools=tools)
     assert b"[seasoned:warm " in upstream.heard[0].body
     (session,) = _sessions(config)
     assert [one.role for one in session.messages] == ["user", "assistant"]
