@@ -156,14 +156,15 @@ def run_service(
         app = create_app(service)
 
     def ready(address: str) -> None:
-        say(f"Listening on {address}")
+        # Addresses stay on one line: a terminal opens them by a click.
+        click.echo(f"Listening on {address}")
         # The link goes to the terminal of the user who started this, and lets them read only.
         if has_pages and has_link:
-            say(f"Open it: {service.base_url}/login/{app.state.visits.link}")
+            click.echo(f"Open it: {service.base_url}/login/{app.state.visits.link}")
         elif has_pages:
-            say(f"Log in with an approver's token: {service.base_url}/login")
+            click.echo(f"Log in with an approver's token: {service.base_url}/login")
         if mounted is not None:
-            say(f"OPENAI_BASE_URL={address}/v1  ANTHROPIC_BASE_URL={address}")
+            click.echo(f"OPENAI_BASE_URL={address}/v1  ANTHROPIC_BASE_URL={address}")
         # At every start, so that the choice is not forgotten.
         if (warning := service.policy.gives_up()) is not None:
             say(warning, err=True)
