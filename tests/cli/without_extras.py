@@ -33,6 +33,8 @@ RUNS = {
     "show": ["1e038fbf"],
     "search": ["test"],
     "cron import": ["--help"],
+    # It would download a model.
+    "model fetch": ["--help"],
     "confirm phone": ["--help"],
     "profile": ["1e038fbf"],
     "compare": [SAMPLES, SAMPLES],
