@@ -126,10 +126,10 @@ def _with_line(message: dict[str, Any], left: dict[str, str]) -> dict[str, Any]:
     content = message.get("content")
     if message.get("role") == "tool":
         line = left.pop(str(message.get("tool_call_id")), "")
-        return {**message, "content": _followed(content, line)} if line else message
+        return {**message, "content": followed(content, line)} if line else message
     if isinstance(content, list) and any(_result_id(part) in left for part in content):
         parts = [
-            {**part, "content": _followed(part.get("content"), left.pop(key))}
+            {**part, "content": followed(part.get("content"), left.pop(key))}
             if (key := _result_id(part)) in left
             else part
             for part in content
@@ -144,7 +144,8 @@ def _result_id(part: object) -> str:
     return str(part.get("tool_use_id")) if is_result and isinstance(part, dict) else ""
 
 
-def _followed(content: object, line: str) -> object:
+def followed(content: object, line: str) -> object:
+    """What a message or system prompt says, with a line behind it."""
     if isinstance(content, list):
         return [*content, {"type": "text", "text": line}]
     return f"{content}\n\n{line}" if content else line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 import shutil
 import subprocess
@@ -187,16 +186,11 @@ def _has_plugin(found: dict[str, Any]) -> bool:
 
 def _without_plugin(found: dict[str, Any]) -> dict[str, Any]:
     """What settings mean without our plugin; an empty list or section means nothing."""
-    left = copy.deepcopy(found)
-    plugins = left.get("plugins")
-    if isinstance(plugins, dict):
-        if isinstance(plugins.get("enabled"), list):
-            plugins["enabled"] = [one for one in plugins["enabled"] if one != PLUGIN]
-        if not plugins.get("enabled"):
-            plugins.pop("enabled", None)
-    if not left.get("plugins"):
-        left.pop("plugins", None)
-    return left
+    plugins = found.get("plugins")
+    own = dict(plugins) if isinstance(plugins, dict) else {}
+    own["enabled"] = [one for one in own.get("enabled") or [] if one != PLUGIN]
+    left = {**found, "plugins": {name: value for name, value in own.items() if value or name != "enabled"}}
+    return {name: value for name, value in left.items() if value or name != "plugins"}
 
 
 def _own_steps(config: Config) -> tuple[str, ...]:

@@ -23,14 +23,7 @@ from seasoned.example.library.storage import cached_library, listed
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.confirmation import CallGate
 from seasoned.hermes_plugin.host import FILE, ErrorBoundary, HermesSettings, load_settings, log
-from seasoned.hermes_plugin.request import (
-    SUBAGENT,
-    HermesHints,
-    Warmer,
-    place_of,
-    request_of,
-    root_of,
-)
+from seasoned.hermes_plugin.request import SUBAGENT, HermesHints, Warmer, place_of, request_of, root_of
 from seasoned.history.reader.hermes_db import AGENT
 from seasoned.learn_queue import begin as begin_learning
 from seasoned.learn_queue import note, wait_until_learned
@@ -48,13 +41,18 @@ _READS = ("build", "profile", "compress-check", "compare")
 # Actions that mean the session they are called from, unless another one is named.
 _ABOUT_THIS = ("profile", "compress-check")
 _MOST_LISTED = 20
-_TEXTS = {
-    "name": "For build, load and delete: the template.",
-    "description": "What the template is for.",
-    "source_filter": 'For build: only sessions from one place, such as "cli", "telegram" or "cron".',
-    "session_id": "For profile, compress-check and compare; by default this session.",
-    "compare_with": "For compare: the cold session.",
-    "task": "For load: what is to be done.",
+_FIELDS = {
+    "name": ("string", "For build, load and delete: the template."),
+    "description": ("string", "What the template is for."),
+    "min_messages": ("integer", "For build: the fewest messages of a session (30)."),
+    "max_sessions": ("integer", "For build: the most sessions to learn from (30)."),
+    "source_filter": ("string", 'For build: only sessions from one place, such as "cli", "telegram" or "cron".'),
+    "tags": ("array", "Words to find a template by."),
+    "session_id": ("string", "For profile, compress-check and compare; by default this session."),
+    "compare_with": ("string", "For compare: the cold session."),
+    "task": ("string", "For load: what is to be done."),
+    "tools": ("array", "For load: the tools that are available."),
+    "budget": ("integer", "For load: the most tokens (1500)."),
 }
 SCHEMA: dict[str, Any] = {
     "name": TOOL,
@@ -63,16 +61,10 @@ SCHEMA: dict[str, Any] = {
         "type": "object",
         "properties": {
             "action": {"type": "string", "enum": list(ACTIONS)},
-            **{name: {"type": "string", "description": text} for name, text in _TEXTS.items()},
-            "min_messages": {"type": "integer", "description": "For build: the fewest messages of a session (30)."},
-            "max_sessions": {"type": "integer", "description": "For build: the most sessions to learn from (30)."},
-            "tags": {"type": "array", "items": {"type": "string"}, "description": "Words to find a template by."},
-            "tools": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "For load: the tools that are available.",
+            **{
+                name: {"type": kind, "description": text} | ({"items": {"type": "string"}} if kind == "array" else {})
+                for name, (kind, text) in _FIELDS.items()
             },
-            "budget": {"type": "integer", "description": "For load: the most tokens (1500)."},
         },
         "required": ["action"],
     },

@@ -20,6 +20,7 @@ from seasoned.begin.ongoing import (
     CallHints,
     experiment_database,
     find_retraction,
+    followed,
     is_held_back,
     knows_repairs,
     with_lines,
@@ -365,7 +366,9 @@ class Retractions:
                 line = _RetractionLine(line.text, len(messages) - 1, _words(messages[-1]))
                 self._lines[session] = line
         assert line.place is not None
-        return [_append_text(one, line.text) if at == line.place else one for at, one in enumerate(messages)]
+        told = messages[line.place]
+        told = {**told, "content": followed(told.get("content"), line.text)}
+        return [*messages[: line.place], told, *messages[line.place + 1 :]]
 
 
 def _stands(line: _RetractionLine, messages: Sequence[Mapping[str, Any]]) -> bool:
@@ -379,13 +382,6 @@ def _words(message: Mapping[str, Any]) -> str:
     parts = content if isinstance(content, list) else [{"text": content}]
     said = [part.get("text") or part.get("tool_use_id") for part in parts if isinstance(part, Mapping)]
     return f"{message.get('role')} {message.get('tool_call_id')} {said}"
-
-
-def _append_text(message: dict[str, Any], text: str) -> dict[str, Any]:
-    content = message.get("content")
-    if isinstance(content, list):
-        return {**message, "content": [*content, {"type": "text", "text": text}]}
-    return {**message, "content": f"{content}\n\n{text}" if content else text}
 
 
 def request_of(body: object, *, session: str, model: str, base_url: str, api_mode: str) -> HermesRequest | None:
@@ -425,13 +421,8 @@ def _tools_in(rendered: Rendered | None) -> frozenset[str]:
 def with_text(body: dict[str, Any], format: str, text: str) -> dict[str, Any]:
     """A request with a text after its system prompt."""
     if format == "anthropic":
-        system = body.get("system")
-        if isinstance(system, list):
-            return {**body, "system": [*system, {"type": "text", "text": text}]}
-        return {**body, "system": f"{system}\n\n{text}" if system else text}
-    messages = list(body["messages"])
-    if not messages or messages[0].get("role") != "system":
-        return {**body, "messages": [{"role": "system", "content": text}, *messages]}
-    content = messages[0].get("content")
-    parts = [*content, {"type": "text", "text": text}] if isinstance(content, list) else f"{content}\n\n{text}"
-    return {**body, "messages": [{**messages[0], "content": parts}, *messages[1:]]}
+        return {**body, "system": followed(body.get("system"), text)}
+    first, *rest = body["messages"] or [{}]
+    if first.get("role") != "system":
+        return {**body, "messages": [{"role": "system", "content": text}, *body["messages"]]}
+    return {**body, "messages": [{**first, "content": followed(first.get("content"), text)}, *rest]}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import mmap
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, load
 from seasoned.hooks.dialect import say
-from seasoned.hooks.event import Agent, HookEvent, open_until_exit, read_event
+from seasoned.hooks.event import Agent, HookEvent, log, open_until_exit, read_event
 from seasoned.marks import BLOCK_OPENS
 
 if TYPE_CHECKING:
@@ -101,7 +101,12 @@ def _begin(agent: Agent, event: HookEvent, config: Config, settings: BeginSettin
     )
     store = open_until_exit(config.store_path)
     return begin(
-        store, lambda: experiment_database(config, store), session, settings, now=time.time(), warn=_warn(config)
+        store,
+        lambda: experiment_database(config, store),
+        session,
+        settings,
+        now=time.time(),
+        warn=lambda text: log(config.home, text),
     ).content
 
 
@@ -115,15 +120,6 @@ def _resume(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
     if known is None or (event.source == "resume" and _holds(event.transcript_path, BLOCK_OPENS)):
         return None
     return known.content
-
-
-def _warn(config: Config) -> Any:
-    def warn(text: str) -> None:
-        from seasoned.hooks.event import log
-
-        log(config.home, text)
-
-    return warn
 
 
 def _holds(path: str | None, mark: str) -> bool:

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from urllib.parse import quote, unquote
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.prompts.base import Message, UserMessage
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, Resource
@@ -127,7 +126,7 @@ class Resources:
                 raise NotFound(begun.reason)
             return begun.content.decode("utf-8")
 
-        block = UserMessage(self._prompted(read))
+        block = UserMessage(self._read(read))
         return [block, UserMessage(task)] if task else [block]
 
     def what_worked(self, folder: Folder = None) -> list[Message]:
@@ -140,7 +139,7 @@ class Resources:
                 raise NotFound("Nothing is known about this project yet.")
             return found
 
-        return [UserMessage(self._prompted(read))]
+        return [UserMessage(self._read(read))]
 
     def repair(
         self,
@@ -150,7 +149,7 @@ class Resources:
     ) -> list[Message]:
         """What repaired an error before."""
         where = folder or self._folder
-        return [UserMessage(self._prompted(lambda store: self._recalled(store, where, tool=tool, error=error)))]
+        return [UserMessage(self._read(lambda store: self._recalled(store, where, tool=tool, error=error)))]
 
     def _sheet(self, store: Store, folder: str | None) -> str:
         project = self._project(store, folder)
@@ -180,20 +179,10 @@ class Resources:
             raise NotFound(NO_PROJECT)
         return project
 
-    def _prompted(self, read: Callable[[Store], str]) -> str:
-        try:
-            with user_store(self._config) as store:
-                return read(store)
-        except (NotFound, UsageError) as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from error
-        except SeasonedError as error:
-            raise MCPError(INTERNAL_ERROR, str(error)) from error
-
     def _read(self, read: Callable[[Store], str]) -> str:
         try:
             with user_store(self._config) as store:
                 return read(store)
-        except (NotFound, UsageError) as error:
-            raise ResourceNotFoundError(str(error)) from error
         except SeasonedError as error:
-            raise ResourceError(str(error)) from error
+            is_asked_wrongly = isinstance(error, NotFound | UsageError)
+            raise MCPError(INVALID_PARAMS if is_asked_wrongly else INTERNAL_ERROR, str(error)) from error

@@ -12,12 +12,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
-from mcp_types import (
-    CallToolResult,
-    InputRequiredResult,
-    Resource,
-    ToolAnnotations,
-)
+from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
 from pydantic import ValidationError
 
 import seasoned
