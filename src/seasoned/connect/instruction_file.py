@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -11,7 +11,7 @@ from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.command.written import written
 from seasoned.config import Config
 from seasoned.connect.apply import RemoveOurs
-from seasoned.connect.plan import ConnectPlan, FileChange, change_of, decode_text, newline_of, read_present
+from seasoned.connect.plan import ConnectPlan, change_of, decode_text, newline_of, read_present
 from seasoned.errors import CannotDo
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.advice import Advice, AdviceEvidence, AdviceStep, code, make_advice
@@ -176,13 +176,14 @@ class StepPlace(msgspec.Struct, frozen=True):
 
 def plan_step(config: Config, name: str, step: AdviceStep, place: StepPlace) -> ConnectPlan:
     """What a step changes; raises CannotDo if there is nothing on this machine that it could change."""
-    makers: dict[str, Callable[[], tuple[FileChange, ...]]] = {
-        "instruction": lambda: _line(config, step, place),
-        "replace": lambda: _replaced(config, step, place),
-    }
-    if step.kind not in makers:
+    if step.kind not in ("instruction", "replace"):
         raise CannotDo(f"Only you can do this: {step.text}")
-    return ConnectPlan(name, makers[step.kind](), parts=())
+    path = target_of(config, step, place)
+    if path is None:
+        raise CannotDo(f"Its file is not on this machine. Add this where its sessions find it: {step.text}")
+    before = read_present(path)
+    after = with_line(path, step.text) if step.kind == "instruction" else _replaced(path, before, step)
+    return ConnectPlan(name, change_of(path, before, after, _WHY), parts=())
 
 
 def removal_of(step: AdviceStep) -> RemoveOurs | None:
@@ -209,21 +210,8 @@ def target_of(config: Config, step: AdviceStep, place: StepPlace) -> Path | None
     return None
 
 
-def _target(config: Config, step: AdviceStep, place: StepPlace) -> Path:
-    path = target_of(config, step, place)
-    if path is None:
-        raise CannotDo(f"Its file is not on this machine. Add this where its sessions find it: {step.text}")
-    return path
-
-
-def _line(config: Config, step: AdviceStep, place: StepPlace) -> tuple[FileChange, ...]:
-    path = _target(config, step, place)
-    return change_of(path, read_present(path), with_line(path, step.text), _WHY)
-
-
-def _replaced(config: Config, step: AdviceStep, place: StepPlace) -> tuple[FileChange, ...]:
-    path = _target(config, step, place)
-    before = read_present(path)
+def _replaced(path: Path, before: bytes | None, step: AdviceStep) -> bytes:
+    """The file with one command instead of another."""
     text = decode_text(before or b"", path)
     # Only where it stands as a command: the words may be part of a sentence, or of a longer command.
     made = text.replace(code(step.instead), code(step.text))
@@ -233,7 +221,7 @@ def _replaced(config: Config, step: AdviceStep, place: StepPlace) -> tuple[FileC
     ]
     if "".join(lines) == text:
         raise CannotDo(f"{str(path)!r} no longer says {step.instead!r}.")
-    return change_of(path, before, "".join(lines).encode(), _WHY)
+    return "".join(lines).encode()
 
 
 class ShownList(msgspec.Struct, frozen=True):
