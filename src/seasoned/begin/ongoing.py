@@ -106,6 +106,9 @@ class CallHints:
         lines = self.lines(lookup.store, lookup.conversation)
         if call.id not in lines:
             text = _hint(lookup, call, agent)
+            # Passed over meanwhile: the result was sent without.
+            if call.id in lines:
+                return lines[call.id]
             told = bool(text) and lookup.tell_once("after", text, call_id=call.id)
             lines[call.id] = HINT_OPENS + text if told else ""
         return lines[call.id]

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ from seasoned.store.project import project_key
 
 SUBAGENT = "subagent"
 # The next request waits this long. A result that is sent without a line stays without.
-_HINT_SECONDS = 0.5
+_HINT_SECONDS = 1.0
 
 
 class HermesHints:
@@ -60,6 +61,8 @@ class HermesHints:
         self._hints = CallHints()
         # The name of each session's conversation in the store; None if it has no hints.
         self._roots: OrderedDict[str, str | None] = OrderedDict()
+        # Now, beside what Hermes does: the first failure has no time for it.
+        boundary.ask("The hint", lambda: import_module("seasoned.outcome.judge"), seconds=0)
 
     def heard(
         self, session: str, call_id: str, tool: str, arguments: object, result: object, settings: BeginSettings
@@ -70,15 +73,13 @@ class HermesHints:
         text = result if isinstance(result, str) else msgspec.json.encode(result, enc_hook=str).decode()
         given = dict(arguments) if isinstance(arguments, dict) else {}
         call = ToolCall(call_id, tool, given, Result(text, Marks()))
-        database, late = host.database_path(self._config.hermes_home), threading.Event()
-        told: str | None = ""
-        try:
-            told = self._boundary.ask(
-                "The hint", lambda: self._decide(session, call, database, late, settings), seconds=_HINT_SECONDS
-            )
-        finally:
-            late.set()
+        database = host.database_path(self._config.hermes_home)
+        told = self._boundary.ask(
+            "The hint", lambda: self._decide(session, call, database, settings), seconds=_HINT_SECONDS
+        )
         root = self._roots.get(session)
+        if told is None and root is not None:
+            self._hints.pass_over(root, call_id)
         if told and root is not None and settings.is_visible:
             host.tell_user(hint_notice(root, told.removeprefix(HINT_OPENS)))
 
@@ -103,9 +104,7 @@ class HermesHints:
                 self._roots.popitem(last=False)
         return self._roots[session]
 
-    def _decide(
-        self, session: str, call: ToolCall, database: Path, late: threading.Event, settings: BeginSettings
-    ) -> str:
+    def _decide(self, session: str, call: ToolCall, database: Path, settings: BeginSettings) -> str:
         """The line after the result; empty for none."""
         root = self._load(session, database)
         if root is None:
@@ -115,9 +114,6 @@ class HermesHints:
             if place.project is None or not knows_repairs(store, place.project):
                 return ""
             if is_held_back(lambda: experiment_database(self._config, store), root, settings, now=time.time()):
-                return ""
-            if late.is_set():
-                self._hints.pass_over(root, call.id)
                 return ""
             return self._hints.decide(LessonLookup(store, place.project, root, place.folder), call, agent=AGENT)
 

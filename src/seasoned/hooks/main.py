@@ -27,7 +27,7 @@ EVENTS = {
 _DECIDES = "pre-tool-use"
 # Before this one is answered, new sessions are learned from.
 _BEGINS = "session-start"
-_PATIENCE_SECONDS = 2.0
+_PATIENCE_SECONDS = 3.0
 _USAGE = f"usage: seasoned-hook [--home FOLDER] {'|'.join(AGENTS)} EVENT [--wait-seconds N]; events are"
 
 
