@@ -41,8 +41,8 @@ def teach(home: Path, ref: str) -> None:
     with desk.store.write():
         run = desk.store.connection.execute
         run(
-            "INSERT INTO review (ref, session, context, topic, form, task, pid, started_at, state, said, answer)"
-            " VALUES ('seasoned:r1', ?, 'background', 'memory', 'digest', ?, 1, 1.0, 'kept', ?, ?)",
+            "INSERT INTO review (ref, session, context, form, task, pid, started_at, state, said, answer)"
+            " VALUES ('seasoned:r1', ?, 'background', 'digest', ?, 1, 1.0, 'kept', ?, ?)",
             (ref, WORD, WORD, WORD),
         )
         run("INSERT INTO assignment (experiment, session, arm, split, at) VALUES ('e', ?, 'warm', 's', 1.0)", (ref,))

@@ -159,11 +159,10 @@ def test_what_waited_too_long_is_not_made_over_newer_work(journal: ChangeJournal
     memory_file.add(journal, "notes", "Old.", by=AGENT)
     waiting = journal_at(journal.home, staging=True)
     patch = edit.patch(waiting, "build", "# Steps", "# A", by=REVIEW).change
-    gone = edit.delete(waiting, "build", by=REVIEW).change
     entry = memory_file.remove(waiting, "notes", "Old", by=REVIEW).change
     edit.patch(journal, "build", "# Steps", "# B", by=PERSON)
     memory_file.replace(journal, "notes", "Old", "New.", by=PERSON)
-    for change in (patch, gone, entry):
+    for change in (patch, entry):
         assert change and accept(journal, change).state == "refused"
         assert find(journal.store, change).state == "staged"
     assert "# B" in view(journal.skill_folder, "build").text and notes(journal) == ["New."]
@@ -180,7 +179,6 @@ def test_what_a_forgotten_session_taught_is_gone_everywhere(journal: ChangeJourn
     edit.patch(journal, "build", "# Steps", "# Zanzibar", by=AGENT)
     edit.write_file(journal, "build", "references/z.md", "Zanzibar", by=REVIEW)
     edit.create(journal, "zanzibar", "Zanzibar.", description="Zanzibar.", by=REVIEW)
-    edit.delete(journal, "zanzibar", by=REVIEW)
     failed = forget(journal, "seasoned:s1")
     assert [reply.said for reply in failed] == ["The entry 'Zanzibar two.' is no longer there: read the memory again."]
     assert notes(journal) == ["Stays.", "Changed by another."]

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.review.journal import ChangeJournal, WriteReply
-from seasoned.review.skill_edit import create, delete, patch, remove_file, write_file
+from seasoned.review.skill_edit import create, patch, write_file
 from seasoned.review.skill_library import SUPPORT, author, check_name, find, index, skills, view
-from seasoned.review.undo import undo
 from tests.conftest import examples
 from tests.review.journals import AGENT, PERSON, REVIEW, everything_below, journal_at
 
@@ -117,7 +116,6 @@ def test_the_review_leaves_what_a_person_wrote(journal: ChangeJournal) -> None:
     for said in (
         patch(journal, "mine", "Read", "Skim", by=REVIEW),
         write_file(journal, "mine", "references/x.md", "x", by=REVIEW),
-        delete(journal, "mine", by=REVIEW),
     ):
         assert said.state == "refused" and "written by a person" in said.said
     assert everything_below(journal.skill_folder) == before
@@ -169,22 +167,6 @@ def test_a_damaged_skill_is_shown_copied_aside_and_not_overwritten(
     assert place.read_bytes() == data
     assert list(everything_below(journal.home / "aside").values()) == [data]
     assert "bad" not in index(journal.skill_folder)
-
-
-def test_removed_things_come_back_as_they_were(journal: ChangeJournal) -> None:
-    made(journal, category="writing")
-    write_file(journal, "release-notes", "references/a/b.md", "b\n", by=AGENT)
-    (journal.skill_folder / "writing/release-notes/assets").mkdir()
-    (journal.skill_folder / "writing/release-notes/assets/logo.bin").write_bytes(b"\xff\x00")
-    before = everything_below(journal.skill_folder)
-    file = remove_file(journal, "release-notes", "assets/logo.bin", by=AGENT)
-    other = remove_file(journal, "release-notes", "references/a/b.md", by=AGENT)
-    assert sorted(everything_below(journal.skill_folder)) == ["writing/release-notes/SKILL.md"]
-    gone = delete(journal, "release-notes", by=AGENT)
-    assert list(journal.skill_folder.iterdir()) == []
-    for reply in (gone, other, file):
-        assert reply.change is not None and undo(journal, reply.change).ok
-    assert everything_below(journal.skill_folder) == before
 
 
 def test_names_are_unique_and_near_ones_are_named(journal: ChangeJournal) -> None:
@@ -254,10 +236,8 @@ def test_links_are_followed_nowhere(journal: ChangeJournal, tmp_path: Path) -> N
         with pytest.raises(NotFound):
             view(journal.skill_folder, "release-notes", path)
         assert write_file(journal, "release-notes", path, "x", by=AGENT).state == "refused"
-        assert remove_file(journal, "release-notes", path, by=AGENT).state == "refused"
     assert write_file(journal, "release-notes", "references/new.md", "x", by=AGENT).state == "refused"
     assert patch(journal, "linked", "secret", "public", by=AGENT).state == "refused"
-    assert delete(journal, "linked", by=AGENT).state == "refused"
     assert everything_below(outside) == before
 
 

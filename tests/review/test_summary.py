@@ -28,7 +28,6 @@ def change(number: int, kind: str, action: str, target: str = "notes", file: str
             "Kept: skill `x` patched, patched in `references/a.md`",
         ),
         ([change(n, "skill", "patch", "x") for n in range(3)], "Kept: skill `x` patched"),
-        ([change(1, "skill", "delete", "x")], "Kept: skill `x` deleted"),
         ([change(1, "memory", "add", state="failed"), change(2, "memory", "add", state="undone")], None),
         (
             [change(1, "memory", "add"), change(2, "skill", "create", "x", state="staged")],

@@ -31,13 +31,11 @@ from seasoned.store import Store
 Actor = Literal["person", "agent", "review"]
 Origin = Literal["chat", "review", "person", "import"]
 ChangeKind = Literal["memory", "skill"]
-ChangeAction = Literal["add", "replace", "remove", "create", "patch", "write_file", "remove_file", "delete"]
+ChangeAction = Literal["add", "replace", "remove", "create", "patch", "write_file"]
 ChangeState = Literal["writing", "kept", "staged", "rejected", "undone", "failed"]
 WriteState = Literal["kept", "staged", "unchanged", "refused"]
 # Why a change waits: all changes do, its words come from a result, or the session read web pages.
 StagingReason = Literal["setting", "foreign", "page"]
-# These actions move a file or folder aside instead of writing one.
-REMOVALS = ("delete", "remove_file")
 _ASIDE = "aside"
 _TASK_LENGTH = 200
 _PREVIEW_LENGTH = 80
@@ -79,11 +77,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> Path:
-        """The file that is written, or what a removal moves aside."""
-        if self.kind == "memory":
-            return self.folder / self.file
-        skill = self.folder / self.target
-        return skill if self.action == "delete" else skill / self.file
+        """The file that is written."""
+        return self.folder / self.file if self.kind == "memory" else self.folder / self.target / self.file
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +122,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
             target=self.target,
             file=self.file,
             action=self.action,
-            before=None if self.action in REMOVALS else self.exact_before(),
+            before=self.exact_before(),
             after=None if self.after is None else self._exact(self.after, self.after_digest),
         )
 
@@ -226,10 +221,10 @@ class ChangeJournal:
         """Write a file atomically."""
         write_atomic(path, data, unfinished=self.home / "unfinished", **mode)
 
-    def commit(self, edit: Edit, by: Provenance, make: Callable[[Path | None], str]) -> WriteReply:
+    def commit(self, edit: Edit, by: Provenance, make: Callable[[], str]) -> WriteReply:
         """Record an edit, then let `make` do it; with staging, only record it and wait for a person.
 
-        `make` is given the path that a removal moves to, and returns the sentence of the reply.
+        `make` returns the sentence of the reply.
         """
         if by.actor == "review":
             # Tools of one review run in several threads, and together they may not write more than it may.
@@ -237,14 +232,13 @@ class ChangeJournal:
                 return self._commit(edit, by, make)
         return self._commit(edit, by, make)
 
-    def _commit(self, edit: Edit, by: Provenance, make: Callable[[Path | None], str]) -> WriteReply:
+    def _commit(self, edit: Edit, by: Provenance, make: Callable[[], str]) -> WriteReply:
         if by.actor == "review" and (why := self._too_many(edit, by)) is not None:
             return WriteReply("refused", why)
         staging = self._staging(edit, by)
         if staging is not None:
             return self._stage(edit, by, staging)
-        aside = self._aside_for(edit)
-        return self._carry_out(self.record(edit, by, "writing", aside=aside), edit, make, aside)
+        return self._carry_out(self.record(edit, by, "writing"), edit, make)
 
     def _too_many(self, edit: Edit, by: Provenance) -> str | None:
         """Why a review may not make one more change, in one sentence."""
@@ -275,27 +269,22 @@ class ChangeJournal:
         page = None if self.foreign is None or not self.stage_pages else self.foreign.page
         return None if page is None else _Staging("page", page)
 
-    def accept(self, change: Change, edit: Edit, make: Callable[[Path | None], str]) -> WriteReply:
+    def accept(self, change: Change, edit: Edit, make: Callable[[], str]) -> WriteReply:
         """Make an edit that is in the journal already; if that fails, the change keeps its state."""
-        aside = self._aside_for(edit)
-        with self.store.write():
-            if aside is not None:
-                self.store.run("learned.put_aside", {"id": change.id, "aside": str(aside)})
-            self._mark(change.id, "writing")
-        return self._carry_out(change.id, edit, make, aside, otherwise=change.state)
+        self.mark(change.id, "writing")
+        return self._carry_out(change.id, edit, make, otherwise=change.state)
 
     def _carry_out(
         self,
         change: int,
         edit: Edit,
-        make: Callable[[Path | None], str],
-        aside: Path | None,
+        make: Callable[[], str],
         *,
         otherwise: ChangeState = "failed",
     ) -> WriteReply:
         state = otherwise
         try:
-            said = make(aside)
+            said = make()
             state = "kept"
         except OSError as error:
             raise CannotDo(f"{str(edit.path)!r} cannot be written: {error.strerror or error}.") from error
@@ -321,12 +310,12 @@ class ChangeJournal:
         by: Provenance,
         state: ChangeState,
         *,
-        aside: Path | None = None,
         staging: _Staging | None = None,
     ) -> int:
         """Write an edit into the journal before it is made; the id of the change."""
-        before = None if edit.before is None or aside is not None else self._redacted(edit.before)
-        if aside is None and edit.before is not None and (before or "").encode() != edit.before:
+        aside = None
+        before = None if edit.before is None else self._redacted(edit.before)
+        if edit.before is not None and (before or "").encode() != edit.before:
             # Text with a secret goes into a private file: it can be restored without being in the store.
             aside = self.copy_aside(Path(edit.file or edit.target), edit.before)
         after = None
@@ -365,13 +354,10 @@ class ChangeJournal:
 
     def mark(self, change: int, state: ChangeState, *, decided_by: str | None = None) -> None:
         """Give a change its new state, and who decided it if a person did."""
-        with self.store.write():
-            self._mark(change, state, decided_by)
-
-    def _mark(self, change: int, state: ChangeState, decided_by: str | None = None) -> None:
         decided_at = self.clock() if decided_by else None
         params = {"id": change, "state": state, "decided_at": decided_at, "decided_by": decided_by}
-        self.store.run("learned.mark", params)
+        with self.store.write():
+            self.store.run("learned.mark", params)
 
     def settle(
         self, kind: ChangeKind, folder: Path, is_made: Callable[[Change], bool], *, target: str | None = None
@@ -397,9 +383,6 @@ class ChangeJournal:
     def free_aside(self, path: Path) -> Path:
         """An unused path to move a file or folder to."""
         return self.home / _ASIDE / f"{path.name}.{self._stamp()}.{os.urandom(4).hex()}"
-
-    def _aside_for(self, edit: Edit) -> Path | None:
-        return self.free_aside(edit.path) if edit.action in REMOVALS else None
 
     def _stamp(self) -> str:
         return datetime.fromtimestamp(self.clock(), UTC).strftime("%Y%m%dT%H%M%SZ")

@@ -64,17 +64,6 @@ def remove(journal: ChangeJournal, which: MemoryName, piece: str, *, by: Provena
     return _write(journal, which, "remove", piece, None, by)
 
 
-def import_entries(journal: ChangeJournal, folder: Path, *, by: Provenance) -> list[tuple[str, WriteReply]]:
-    """Add the entries of another folder's memory, such as that of Hermes; each entry with its reply."""
-    found = [read(folder, which, limit=journal.limit(which)) for which in FILES]
-    for memory in found:
-        if memory.problem:
-            raise CannotDo(f"{str(memory.path)!r} is damaged: {memory.problem}. Fix it and try again.")
-    if not any(memory.entries for memory in found):
-        raise NotFound(f"There are no memories in {str(folder)!r}: name the folder that holds MEMORY.md or USER.md.")
-    return [(entry, add(journal, memory.which, entry, by=by)) for memory in found for entry in memory.entries]
-
-
 def render_memory(
     folder: Path,
     *,
@@ -149,7 +138,7 @@ def _write(
             after=None if entry is None else entry.encode(),
         )
         entries = entries_after(memory, edit)
-        return journal.commit(edit, by, lambda _: _save(journal, memory, entries))
+        return journal.commit(edit, by, lambda: _save(journal, memory, entries))
 
 
 def _check(journal: ChangeJournal, which: MemoryName, entry: str) -> None:
@@ -179,7 +168,7 @@ def apply_edit(journal: ChangeJournal, change: Change, edit: Edit) -> WriteReply
     with journal.memory_lock(edit.folder, which):
         memory = _writable(journal, edit.folder, which)
         entries = entries_after(memory, edit)
-        return journal.accept(change, edit, lambda _: _save(journal, memory, entries))
+        return journal.accept(change, edit, lambda: _save(journal, memory, entries))
 
 
 def reverse(edit: Edit) -> Edit:

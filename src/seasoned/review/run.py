@@ -202,7 +202,5 @@ def _verb(change: Change) -> str:
         "create": "created",
         "patch": "patched",
         "write_file": f"`{change.file}` written",
-        "remove_file": f"`{change.file}` removed",
-        "delete": "deleted",
     }
     return verbs[change.action]

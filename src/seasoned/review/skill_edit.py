@@ -10,7 +10,6 @@ from seasoned.admission import admit
 from seasoned.atomic_write import ORDINARY, digest, move
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.review.journal import (
-    REMOVALS,
     Change,
     ChangeAction,
     ChangeJournal,
@@ -43,10 +42,8 @@ from seasoned.review.skill_library import (
 _SHOWN = 5
 _DONE: dict[ChangeAction, str] = {
     "create": "Created the skill {target!r}.",
-    "delete": "Moved the skill {target!r} aside.",
     "patch": "Patched {target}/{file}.",
     "write_file": "Wrote {target}/{file}.",
-    "remove_file": "Moved {target}/{file} aside.",
 }
 
 
@@ -113,28 +110,6 @@ def write_file(journal: ChangeJournal, name: str, file: str, text: str, *, by: P
         return _commit(journal, _edit(skill, file, "write_file", old, text.encode()), by)
 
 
-@replies
-def remove_file(journal: ChangeJournal, name: str, file: str, *, by: Provenance) -> WriteReply:
-    """Move a support file aside."""
-    with journal.skill_lock(journal.skill_folder):
-        skill = _find(journal, name)
-        if file not in skill.files:
-            raise NotFound(f"The skill {skill.id!r} has no support file {file[:80]!r}: view it to see what it has.")
-        _guard(journal, skill, file, by)
-        return _commit(journal, _removal(skill, file, "remove_file"), by)
-
-
-@replies
-def delete(journal: ChangeJournal, name: str, *, by: Provenance) -> WriteReply:
-    """Move a whole skill aside."""
-    with journal.skill_lock(journal.skill_folder):
-        skill = _find(journal, name)
-        # One file that a person wrote is enough to keep a review from deleting the skill.
-        for file in (MAIN, *skill.files):
-            _guard(journal, skill, file, by)
-        return _commit(journal, _removal(skill, MAIN, "delete"), by)
-
-
 def apply_change(journal: ChangeJournal, change: Change) -> WriteReply:
     """Make a change that waited for a person, if the file is still what it was made for."""
     edit = change.edit
@@ -145,21 +120,14 @@ def apply_change(journal: ChangeJournal, change: Change) -> WriteReply:
             # What may be kept is decided when it is kept: the rules may have changed while it waited.
             before = "" if edit.before is None else edit.before.decode()
             _check(journal, edit.target.rpartition("/")[2], edit.file, edit.after.decode(), before)
-        return journal.accept(change, edit, lambda aside: _apply(journal, edit, aside))
+        return journal.accept(change, edit, lambda: _apply(journal, edit))
 
 
-def revert(journal: ChangeJournal, change: Change) -> Path | None:
+def revert(journal: ChangeJournal, change: Change) -> Path:
     """Undo a change of a skill, if nothing was changed after it; the path that its text was moved to."""
     folder = Path(change.folder) / change.target
-    place = folder if change.action in ("create", "delete") else folder / change.file
+    place = folder if change.action == "create" else folder / change.file
     with journal.skill_lock(Path(change.folder)):
-        if change.action in REMOVALS:
-            if place.exists() or place.is_symlink():
-                raise UsageError(f"{str(place)!r} exists again. Move it away first.")
-            if change.aside is None or not Path(change.aside).exists():
-                raise CannotDo(f"What change {change.id} removed was moved aside and is gone.")
-            move(Path(change.aside), place)
-            return None
         inside(Path(change.folder), f"{change.target}/{change.file}")
         # Undoing a creation moves the entire folder: files that were added later would go with it.
         more = list(files(folder)) if change.action == "create" else []
@@ -181,14 +149,11 @@ def _find(journal: ChangeJournal, name: str) -> Skill:
 
 
 def _commit(journal: ChangeJournal, edit: Edit, by: Provenance) -> WriteReply:
-    return journal.commit(edit, by, lambda aside: _apply(journal, edit, aside))
+    return journal.commit(edit, by, lambda: _apply(journal, edit))
 
 
-def _apply(journal: ChangeJournal, edit: Edit, aside: Path | None) -> str:
-    if aside is not None:
-        _move_aside(edit.path, aside, edit.folder)
-    else:
-        journal.write_file(edit.path, edit.after or b"", mode=ORDINARY)
+def _apply(journal: ChangeJournal, edit: Edit) -> str:
+    journal.write_file(edit.path, edit.after or b"", mode=ORDINARY)
     return _DONE[edit.action].format(target=edit.target, file=edit.file)
 
 
@@ -207,10 +172,6 @@ def _edit(skill: Skill, file: str, action: ChangeAction, before: bytes | None, a
     return Edit(
         kind="skill", folder=skill.folder, target=skill.id, file=file, action=action, before=before, after=after
     )
-
-
-def _removal(skill: Skill, file: str, action: ChangeAction) -> Edit:
-    return _edit(skill, file, action, inside(skill.folder, f"{skill.id}/{file}").read_bytes(), None)
 
 
 def _check(journal: ChangeJournal, name: str, file: str, text: str, before: str) -> None:
@@ -289,8 +250,7 @@ def _replace_once(text: str, old: str, new: str, file: str) -> str:
 
 def _settle(journal: ChangeJournal) -> None:
     def is_made(change: Change) -> bool:
-        place = Path(change.folder) / change.target / change.file
-        return not place.exists() if change.action in REMOVALS else _digest_of(place) == change.after_digest
+        return _digest_of(Path(change.folder) / change.target / change.file) == change.after_digest
 
     journal.settle("skill", journal.skill_folder, is_made)
 

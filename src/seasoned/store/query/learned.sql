@@ -16,9 +16,6 @@ SET state = :state,
     decided_by = COALESCE(:decided_by, decided_by)
 WHERE id = :id;
 
--- name: put_aside
-UPDATE learned SET aside = :aside WHERE id = :id;
-
 -- name: by_id
 SELECT * FROM learned WHERE id = :id;
 
