@@ -32,7 +32,7 @@ def test_so_many_turns_or_calls_are_due_and_each_counts_towards_one_review(
     settings = ReviewSettings(memory_turns=memory_turns, skill_calls=skill_calls)
     count, reviews = ReviewCount(), 0
     for number in calls:
-        count = count.after(turns=1, calls=number)
+        count = ReviewCount(count.turns + 1, count.calls + number)
         if is_due(count, settings):
             assert count.turns >= memory_turns > 0 or count.calls >= skill_calls > 0
             count, reviews = ReviewCount(), reviews + 1

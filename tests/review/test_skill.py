@@ -23,25 +23,25 @@ def journal(tmp_path: Path) -> ChangeJournal:
     return journal_at(tmp_path / "home")
 
 
-def made(journal: ChangeJournal, name: str = "release-notes", **more: str) -> WriteReply:
-    reply = create(journal, name, BODY, description="Write release notes: what changed, for whom.", by=REVIEW, **more)
+def made(journal: ChangeJournal, name: str = "release-notes") -> WriteReply:
+    reply = create(journal, name, BODY, description="Write release notes: what changed, for whom.", by=REVIEW)
     assert reply.ok, reply.said
     return reply
 
 
 def test_a_skill_is_created_viewed_patched_given_a_file_and_listed(journal: ChangeJournal) -> None:
-    made(journal, category="writing")
+    made(journal)
     assert view(journal.skill_folder, "release-notes").text == (
         '---\nname: release-notes\ndescription: "Write release notes: what changed, for whom."\n---\n\n' + BODY
     )
     assert patch(journal, "release-notes", "Read the log.", "Read the log; see references/log.md.", by=REVIEW).ok
-    assert write_file(journal, "writing/release-notes", "references/log.md", "git log --oneline\n", by=REVIEW).ok
+    assert write_file(journal, "release-notes", "references/log.md", "git log --oneline\n", by=REVIEW).ok
     (found,) = skills(journal.skill_folder)
-    assert (found.id, found.category, found.files) == ("writing/release-notes", "writing", ("references/log.md",))
+    assert (found.id, found.files) == ("release-notes", ("references/log.md",))
     assert view(journal.skill_folder, "release-notes", "references/log.md").text == "git log --oneline\n"
     assert "see references/log.md" in view(journal.skill_folder, "release-notes").text
     assert author(journal.store, found) == "review"
-    assert index(journal.skill_folder) == "- writing/release-notes: Write release notes: what changed, for whom."
+    assert index(journal.skill_folder) == "- release-notes: Write release notes: what changed, for whom."
 
 
 def test_a_body_may_bring_its_own_front_matter(journal: ChangeJournal) -> None:
@@ -170,7 +170,10 @@ def test_a_damaged_skill_is_shown_copied_aside_and_not_overwritten(
 
 
 def test_names_are_unique_and_near_ones_are_named(journal: ChangeJournal) -> None:
-    made(journal, category="writing")
+    made(journal)
+    # As Hermes keeps them: in folders by category.
+    (journal.skill_folder / "writing").mkdir()
+    (journal.skill_folder / "release-notes").rename(journal.skill_folder / "writing" / "release-notes")
     assert "'writing/release-notes' already" in create(journal, "release-notes", BODY, description="x", by=AGENT).said
     with pytest.raises(NotFound, match="nearest are writing/release-notes"):
         find(journal.skill_folder, "release-note")
@@ -181,10 +184,8 @@ def test_names_are_unique_and_near_ones_are_named(journal: ChangeJournal) -> Non
         find(journal.skill_folder, "release-notes")
 
 
-def test_a_skill_cannot_lie_inside_another_or_take_the_name_of_a_category(journal: ChangeJournal) -> None:
-    made(journal, category="writing")
-    made(journal, "plain")
-    assert "itself a skill" in create(journal, "inner", BODY, description="x", category="plain", by=AGENT).said
+def test_a_skill_cannot_take_the_name_of_a_category(journal: ChangeJournal) -> None:
+    (journal.skill_folder / "writing" / "release-notes").mkdir(parents=True)
     assert "a folder 'writing' already" in create(journal, "writing", BODY, description="x", by=AGENT).said
 
 

@@ -79,7 +79,8 @@ def _count(config: Config, agent: str, session: str) -> bool:
     known = _load(file)
     seen = known.seen.get(session, _CountedSession())
     now = _read_count(config, agent, session, seen)
-    count = known.count.after(turns=max(0, now.turns - seen.turns), calls=max(0, now.calls - seen.calls))
+    added = (max(0, now.turns - seen.turns), max(0, now.calls - seen.calls))
+    count = ReviewCount(known.count.turns + added[0], known.count.calls + added[1])
     due = is_due(count, settings_of(config))
     if due:
         count = ReviewCount()

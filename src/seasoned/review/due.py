@@ -95,10 +95,6 @@ class ReviewCount(msgspec.Struct, frozen=True):
     turns: int = 0
     calls: int = 0
 
-    def after(self, *, turns: int, calls: int) -> ReviewCount:
-        """The count after more of them."""
-        return ReviewCount(self.turns + turns, self.calls + calls)
-
 
 def is_due(count: ReviewCount, settings: ReviewSettings) -> bool:
     """Whether a review should begin now."""

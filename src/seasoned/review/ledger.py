@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 from contextlib import suppress
 from datetime import datetime
@@ -129,12 +128,14 @@ def end(store: Store, review: int, closing: ReviewEnd, *, now: float) -> Review:
         store.run("review.end", {**msgspec.structs.asdict(closing), "id": review, "ended_at": now})
         row = store.row("review.by_id", {"id": review})
     assert row is not None, "it was there a moment ago"
-    return _review(row)
+    return msgspec.convert(dict(row), Review)
 
 
 def reviews(store: Store, *, session: str | None = None, limit: int = 50, now: float) -> list[Review]:
     """Reviews, newest first. One whose process is gone is `lost`, though its row says `running`."""
-    found = [_review(row) for row in store.rows("review.list", {"session": session, "limit": limit})]
+    found = [
+        msgspec.convert(dict(row), Review) for row in store.rows("review.list", {"session": session, "limit": limit})
+    ]
     return [msgspec.structs.replace(one, state="lost") if _is_lost(one, now) else one for one in found]
 
 
@@ -172,10 +173,6 @@ def over_budget(settings: ReviewSettings, spent: ReviewSpending, *, expected: in
     if dollars is not None and spent.cost_usd >= dollars:
         return f"The review budget is used up: {spent.cost_usd:.4f} of {dollars:.2f} US dollars today."
     return None
-
-
-def _review(row: sqlite3.Row) -> Review:
-    return msgspec.convert(dict(row), Review)
 
 
 def _is_lost(review: Review, now: float) -> bool:

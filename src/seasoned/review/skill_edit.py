@@ -48,12 +48,9 @@ _DONE: dict[ChangeAction, str] = {
 
 
 @replies
-def create(
-    journal: ChangeJournal, name: str, body: str, *, description: str = "", category: str | None = None, by: Provenance
-) -> WriteReply:
+def create(journal: ChangeJournal, name: str, body: str, *, description: str = "", by: Provenance) -> WriteReply:
     """Create a skill. The body may have front matter; otherwise it is made from name and description."""
     check_name(name)
-    target = name if category is None else f"{check_name(category, 'category')}/{name}"
     text = body.replace("\r\n", "\n")
     if not text.lstrip().startswith("---\n"):
         text = compose(name, " ".join(description.split()), text)
@@ -64,15 +61,13 @@ def create(
         taken = next((known for known in ids(folder) if known.rpartition("/")[2] == name), None)
         if taken is not None:
             raise UsageError(f"There is a skill {taken!r} already: patch it, or choose another name.")
-        if category is not None and (folder / category / MAIN).exists():
-            raise UsageError(f"{category!r} is itself a skill, not a category: choose another category.")
-        inside(folder, f"{target}/{MAIN}")
-        check_spelling(folder, target)
+        inside(folder, f"{name}/{MAIN}")
+        check_spelling(folder, name)
         # An empty folder is what a process leaves that died before it wrote SKILL.md.
-        if (folder / target).exists() and any((folder / target).iterdir()):
-            raise UsageError(f"There is a folder {target!r} already that is not a skill: choose another name.")
+        if (folder / name).exists() and any((folder / name).iterdir()):
+            raise UsageError(f"There is a folder {name!r} already that is not a skill: choose another name.")
         _check(journal, name, MAIN, text, "")
-        edit = Edit(kind="skill", folder=folder, target=target, file=MAIN, action="create", after=text.encode())
+        edit = Edit(kind="skill", folder=folder, target=name, file=MAIN, action="create", after=text.encode())
         return _commit(journal, edit, by)
 
 

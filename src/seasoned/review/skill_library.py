@@ -128,11 +128,11 @@ _DEVICES = frozenset(
 )
 
 
-def check_name(name: str, what: str = "skill") -> str:
+def check_name(name: str) -> str:
     """The name of a skill or category, if it may be one."""
     if len(name) > NAME_LENGTH or not _NAME.match(name) or not _is_portable(name):
         raise UsageError(
-            f"{name[:80]!r} cannot name a {what}: use lower-case letters, digits, '.', '_' and '-', a letter or digit "
+            f"{name[:80]!r} cannot name a skill: use lower-case letters, digits, '.', '_' and '-', a letter or digit "
             f"first, {NAME_LENGTH} at most."
         )
     return name
@@ -234,10 +234,6 @@ class Skill(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         return self.id.rpartition("/")[2]
-
-    @property
-    def category(self) -> str | None:
-        return self.id.rpartition("/")[0] or None
 
     @property
     def path(self) -> Path:
