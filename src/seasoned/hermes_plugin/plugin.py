@@ -18,6 +18,7 @@ from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_session import ACTIONS, warm_session
 from seasoned.begin.warm_session import DESCRIPTION as TOOL_DESCRIPTION
 from seasoned.config import Config, load
+from seasoned.environment import is_apart
 from seasoned.errors import SeasonedError
 from seasoned.example.library.storage import cached_library, listed
 from seasoned.hermes_plugin import host
@@ -184,7 +185,8 @@ class Plugin:
         if self._settings.confirm:
             ctx.register_hook("pre_tool_call", self.before_call)
         ctx.register_cli_command("seasoned", "Seasoned's own commands", add_arguments, run_command, DESCRIPTION)
-        if self._warmer is None or self._config is None:
+        # In a review of ours nothing is added, and nothing is learned from.
+        if self._warmer is None or self._config is None or is_apart():
             return
         ctx.register_hook("subagent_start", self.subagent_started)
         ctx.register_middleware("llm_request", self.before_request)
