@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.example.example import Example, digest
+from seasoned.digest import short_digest
+from seasoned.example.example import Example
 from seasoned.lazy_regex import LazyRegex
 from seasoned.marks import BLOCK_OPENS
 
@@ -44,7 +45,7 @@ class Block(msgspec.Struct, frozen=True):
         for example in self.examples:
             parts += [example.tool, example.arguments, example.result, example.intent]
         # With their lengths, texts that contain a separator cannot make two blocks look alike.
-        return digest(*[str(len(part)) for part in parts], *parts)
+        return short_digest(*[str(len(part)) for part in parts], *parts)
 
     @property
     def mark(self) -> str:

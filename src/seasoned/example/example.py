@@ -57,7 +57,7 @@ class Example(msgspec.Struct, frozen=True):
     @property
     def id(self) -> str:
         """A digest of what is shown, so that equal examples have equal ids everywhere."""
-        return digest(self.tool, self.arguments, self.result, self.intent)
+        return short_digest(self.tool, self.arguments, self.result, self.intent)
 
 
 class TemplateMetrics(msgspec.Struct, frozen=True):
@@ -89,11 +89,6 @@ class Template(msgspec.Struct, frozen=True):
     def mark(self) -> str:
         """`name@version`."""
         return f"{self.name}@{self.version}"
-
-
-def digest(*parts: str) -> str:
-    """A short digest of texts in order."""
-    return short_digest(*parts)
 
 
 def content_digest(template: Template) -> str:
@@ -157,9 +152,9 @@ def name_from(text: str) -> str:
         kept = kept.replace("..", ".")
     kept = kept.strip("-.")
     if len(kept) > MAX_NAME_CHARS:
-        kept = f"{kept[: MAX_NAME_CHARS - 9].rstrip('-.')}-{digest(text)[:8]}"
+        kept = f"{kept[: MAX_NAME_CHARS - 9].rstrip('-.')}-{short_digest(text)[:8]}"
     # The result may still be reserved, or mix alphabets that look alike.
-    return kept if _wrong(kept) is None else f"template-{digest(text)[:8]}"
+    return kept if _wrong(kept) is None else f"template-{short_digest(text)[:8]}"
 
 
 def name_key(name: str) -> str:

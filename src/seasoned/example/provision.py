@@ -96,11 +96,12 @@ def _call_ids(message: Mapping[str, Any]) -> Iterator[str]:
             yield str(part.get("tool_call_id"))
 
 
-def _prompts(message: Mapping[str, Any]) -> Iterator[str]:
-    """The texts of a message that are addressed to the model, in any format."""
-    parts = [part for part in _records(message.get("parts")) if part.get("part_kind") in _PROMPT_PARTS]
+def _prompts(message: Mapping[str, Any], *, of_user: bool = False) -> Iterator[str]:
+    """The texts of a message that are addressed to the model, in any format; `of_user`: only the user's."""
+    kinds = _PROMPT_PARTS[1:] if of_user else _PROMPT_PARTS
+    parts = [part for part in _records(message.get("parts")) if part.get("part_kind") in kinds]
     contents = [part.get("content") for part in parts]
-    if message.get("role") in ("user", *_SYSTEM):
+    if message.get("role") in (("user",) if of_user else ("user", *_SYSTEM)):
         contents.append(message.get("content"))
     for content in contents:
         yield from _said(content)
@@ -205,21 +206,8 @@ def _listed(messages: Messages) -> list[dict[str, Any]]:
 
 def last_request(messages: Sequence[Mapping[str, Any]]) -> str:
     """What the user said last, in the messages of any format."""
-    for message in reversed(messages):
-        said = " ".join(_texts(message)).strip()
-        if said:
-            return said
-    return ""
-
-
-def _texts(message: Mapping[str, Any]) -> Iterator[str]:
-    if message.get("kind") == "request":
-        parts = message.get("parts")
-        for part in parts if isinstance(parts, list | tuple) else ():
-            if isinstance(part, Mapping) and part.get("part_kind") == "user-prompt":
-                yield from _said(part.get("content"))
-    elif message.get("role") == "user":
-        yield from _said(message.get("content"))
+    said = (" ".join(_prompts(message, of_user=True)).strip() for message in reversed(messages))
+    return next(filter(None, said), "")
 
 
 def _said(content: object) -> Iterator[str]:

@@ -36,6 +36,7 @@ def groups(*tracks: Track) -> list[CandidateGroup]:
         call("Write", file_path="/a/b.py", content="x"),
         call("execute_code", code="print(1)"),
         call("delegate_task", goal="#P-1"),
+        call("collaboration__spawn_agent", task_name="a_b"),
         call("TodoWrite", todos=["#P-1"]),
         call("job", run="3f2504e0-4f89-11d3-9a0c-0305e82c3301"),
         call("status"),

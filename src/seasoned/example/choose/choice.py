@@ -18,10 +18,11 @@ import msgspec
 from seasoned.admission import admit_call
 from seasoned.command.tool import TaskType, command_of
 from seasoned.command.written import written
+from seasoned.digest import short_digest
 from seasoned.example.block import Block
 from seasoned.example.choose.offered import Offered, matches
 from seasoned.example.choose.relevance import relevance, words_of
-from seasoned.example.example import DAY_SECONDS, Example, Template, digest, seen_at
+from seasoned.example.example import DAY_SECONDS, Example, Template, seen_at
 from seasoned.example.library.storage import Library
 from seasoned.example.render import Rendered
 from seasoned.lesson.ask import purposes_in
@@ -248,7 +249,7 @@ class _Choice:
 
     def _merit(self, one: Example, score: float) -> tuple[Any, ...]:
         is_late = not self._library.is_proven(one)
-        return is_late, one.kind != "recovery", -score, _evidence(one), digest(self._asked.seed, one.id)
+        return is_late, one.kind != "recovery", -score, _evidence(one), short_digest(self._asked.seed, one.id)
 
     def _of_one_tool(self, by_tool: dict[str, list[Example]], nearness: dict[str, float]) -> list[Example]:
         """For a very small model: calls of the tool that the task is about, and of others that fit it almost as well.

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from seasoned.example.example import Example, digest
+from seasoned.digest import short_digest
+from seasoned.example.example import Example
 
 _SCHEMA_NAMES = ("parameters", "input_schema", "inputSchema", "parameters_json_schema")
 # Keys of a schema that can change without changing what a tool accepts.
@@ -87,13 +88,13 @@ def schema_hash(schema: Mapping[str, Any]) -> str:
     try:
         return _hash_of(_encode(schema))
     except (TypeError, ValueError, RecursionError):
-        return digest(_encode(_bare(schema, _DEPTH)).decode("utf-8", "replace"))
+        return short_digest(_encode(_bare(schema, _DEPTH)).decode("utf-8", "replace"))
 
 
 @lru_cache(maxsize=4096)
 def _hash_of(written: bytes) -> str:
     """Cached, because all sessions of an agent have the same tools."""
-    return digest(_encode(_bare(msgspec.json.decode(written), _DEPTH)).decode("utf-8", "replace"))
+    return short_digest(_encode(_bare(msgspec.json.decode(written), _DEPTH)).decode("utf-8", "replace"))
 
 
 def _bare(value: Any, depth: int, *, are_names: bool = False) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -309,17 +310,8 @@ def find_block(store: Store, lineage_root: str, format: str) -> WarmBlock | None
     row = store.row("template.find_block", {"lineage_root": lineage_root, "format": format})
     if row is None:
         return None
-    return WarmBlock(
-        row["lineage_root"],
-        row["format"],
-        row["form"],
-        row["template"],
-        row["version"],
-        _decode_strings(row["example_ids"]),
-        bytes(row["bytes"]),
-        row["digest"],
-        row["created_at"],
-    )
+    found = {name: row[name] for name in WarmBlock.__struct_fields__ if name not in ("example_ids", "content")}
+    return WarmBlock(**found, example_ids=_decode_strings(row["example_ids"]), content=bytes(row["bytes"]))
 
 
 def find_example(library: Library, text: str) -> Example:
@@ -434,24 +426,21 @@ def use_of(store: Store) -> TemplateUse:
 
 def stats(library: Library, use: TemplateUse) -> LibraryStats:
     """The library in figures. An example that any template may show is active."""
-    by_type: dict[str, int] = {}
-    found: dict[str, str] = {}
+    by_type = Counter(template.task_type or "any" for template in library.templates)
+    found: dict[str, State] = {}
     for template in library.templates:
-        by_type[template.task_type or "any"] = by_type.get(template.task_type or "any", 0) + 1
         for example in template.examples:
             state = library.hidden(template, example)
             if state is None or example.id not in found:
                 found[example.id] = "active" if state is None else state.state
-    states = {"active": 0, "suspended": 0, "retired": 0}
-    for state_name in found.values():
-        states[state_name] += 1
+    states = Counter(found.values())
     return LibraryStats(
         total=len(library.templates),
         by_type=dict(sorted(by_type.items())),
         examples=len(found),
         usage=sum(use.of(template.name) for template in library.templates),
         shown=sum(use.examples.get(example_id, 0) for example_id in found),
-        states=states,
+        states={state: states[state] for state in get_args(State)},
     )
 
 

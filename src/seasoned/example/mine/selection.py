@@ -147,9 +147,14 @@ def is_minable(tool: str) -> bool:
 
     A search, a page, an edit or a script is one day's content, and every agent knows how to make it.
     """
-    # `collaboration__spawn_agent` starts an agent like `spawn_agent`.
-    known = tool_of(tool.rpartition("__")[2])
-    return not is_trivial(tool) and (known.form == "shell" or (known.form == "api" and known.kind == "general"))
+    known = tool_of(tool)
+    # `collaboration__spawn_agent` starts an agent like `spawn_agent`, while `mcp__parcels__find` is the server's own.
+    starts_agent = tool_of(tool.rpartition("__")[2]).form in ("agent", "meta")
+    return (
+        not starts_agent
+        and not is_trivial(tool)
+        and (known.form == "shell" or (known.form == "api" and known.kind == "general"))
+    )
 
 
 class WorkedCalls:

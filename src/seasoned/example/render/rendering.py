@@ -209,7 +209,7 @@ def _pydantic_text(text: str) -> _Messages:
     return [{"kind": "request", "parts": [part], "timestamp": _TIME}]
 
 
-# "text" is not a list of messages: `_render_text` writes it.
+# "text" is not a list of messages.
 WRITERS: dict[Format, FormatWriter] = {
     "openai": FormatWriter(_openai_turns, _openai_text),
     "responses": FormatWriter(_responses_turns, _responses_text),
@@ -241,33 +241,24 @@ def render(block: Block, format: Format = "openai", form: Form = "messages") -> 
     if form not in FORMS:
         raise UsageError(f"{form!r} is not a block form. Use one of: {', '.join(FORMS)}.")
     writer = WRITERS.get(format)
-    if writer is None:
-        return _render_text(block, form)
-    if form == "messages":
+    if writer is not None and form == "messages":
         found = script(block)
         return _rendered(format, form, canonical(writer.turns(found)), found.tokens, found.example_ids)
-    said, example_ids = plain_text(block, form)
-    messages = writer.text(said) if said else []
-    tokens = MESSAGE_TOKENS * len(messages) + count_tokens(said + writer.answer) if said else 0
-    return _rendered(format, form, canonical(messages), tokens, example_ids)
+    return _text_rendered(format, form, *plain_text(block, form))
 
 
 def render_told(block: Block, format: Format) -> Rendered:
     """A block without examples: what its opening says, as a text in this format."""
-    said = "\n".join([opening(block, "told"), BLOCK_ENDS])
+    return _text_rendered(format, "text", "\n".join([opening(block, "told"), BLOCK_ENDS]), ())
+
+
+def _text_rendered(format: Format, form: Form, said: str, example_ids: tuple[str, ...]) -> Rendered:
     writer = WRITERS.get(format)
     if writer is None:
-        return _rendered(format, "text", f"{said}\n", count_tokens(said), ())
-    messages = writer.text(said)
-    tokens = MESSAGE_TOKENS * len(messages) + count_tokens(said + writer.answer)
-    return _rendered(format, "text", canonical(messages), tokens, ())
-
-
-def _render_text(block: Block, form: Form) -> Rendered:
-    said, example_ids = plain_text(block, form)
-    if not said:
-        return _rendered("text", form, "", 0, ())
-    return _rendered("text", form, f"{said}\n", count_tokens(said), example_ids)
+        return _rendered(format, form, f"{said}\n" if said else "", count_tokens(said), example_ids)
+    messages = writer.text(said) if said else []
+    tokens = MESSAGE_TOKENS * len(messages) + count_tokens(said + writer.answer) if said else 0
+    return _rendered(format, form, canonical(messages), tokens, example_ids)
 
 
 def _rendered(format: Format, form: Form, content: str, tokens: int, example_ids: tuple[str, ...]) -> Rendered:

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from seasoned.digest import short_digest
 from seasoned.example.block import Block, Form, canonical, clean_arguments, clean_text
-from seasoned.example.example import Example, digest
+from seasoned.example.example import Example
 from seasoned.marks import BLOCK_ENDS, CALL_ID_PREFIX
 from seasoned.text import count_tokens
 
@@ -79,7 +80,7 @@ class Placebo(Block, frozen=True):
     @property
     def digest(self) -> str:
         """Another digest than that of the block it replaces, so that the two are never confused."""
-        return digest("placebo", self.of.digest if self.of is not None else "")
+        return short_digest("placebo", self.of.digest if self.of is not None else "")
 
     def passage(self, tokens: int, number: int = 0) -> str:
         """Words of at most so many tokens, but at least one; the same for the same number."""
