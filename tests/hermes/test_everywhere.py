@@ -94,7 +94,8 @@ def steps(place: str) -> list[dict[str, Any]]:
     return [turn(match=f"ACT {place}", calls=some) for some in grouped]
 
 
-def in_hermes(house: House, place: str, folder: Path) -> None:
+def in_hermes(house: House, place: str, folder: Path) -> list[Any]:
+    """What the answers say; the next conversation must carry the block in every turn."""
     inside = f"import os; os.chdir({str(folder)!r}); os.environ['TERMINAL_CWD'] = {str(folder)!r}\n"
     about = {"toolsets": TOOLSETS, "platform": "telegram" if place == "telegram" else "cli"}
     house.play(
@@ -105,17 +106,17 @@ def in_hermes(house: House, place: str, folder: Path) -> None:
     last = house.requests(f"ACT {place}")[-1]
     results = {one["tool_call_id"]: one["content"] for one in last["messages"] if one["role"] == "tool"}
     answers = [json.loads(results[f"call_{place}_{at}"]) for at in range(len(ACTIONS))]
-    assert told(answers) == EXPECTED, place
     following = house.requests(f"NEXT {place}")
     blocks = {block_of(body) for body in following}
     assert len(following) >= 2 and len(blocks) == 1 and COMMAND in blocks.pop(), place
+    return told(answers)
 
 
-def over_mcp(house: House, folder: Path) -> None:
+def over_mcp(house: House, folder: Path) -> list[Any]:
     async def work(client: Client) -> list[dict[str, Any]]:
         return [dict((await client.call_tool("warm_session", one)).structured_content or {}) for one in ACTIONS]
 
-    assert told(talk_over_stdio(work, folder=folder, **house.environment())) == EXPECTED
+    return told(talk_over_stdio(work, folder=folder, **house.environment()))
 
 
 def by_command(house: House, folder: Path) -> None:
@@ -153,7 +154,7 @@ def test_what_is_built_is_listed_loaded_and_shown_wherever_it_is_asked_for(tmp_p
         work.mkdir()
         subprocess.run(["git", "init", "-q", str(work)], check=True)
         for place in PLACES:
-            in_hermes(house, place, work if place == "git" else house.folder)
+            assert in_hermes(house, place, work if place == "git" else house.folder) == EXPECTED, place
         for folder in (work, house.folder):
-            over_mcp(house, folder)
+            assert over_mcp(house, folder) == EXPECTED
             by_command(house, folder)
