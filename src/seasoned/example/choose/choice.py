@@ -283,7 +283,10 @@ class _Choice:
                 break
             # Where the first call of a tool comes from a session that is shown already, the next one takes its place
             # before any other tool gets a second.
-            at = 0 if limits.is_small else min(range(len(waiting)), key=lambda at: (tools[waiting[at].tool], at))
+            left = Counter(one.tool for one in waiting)
+            places = range(1 if limits.is_small or not block.examples else len(waiting))
+            # The tool that the task is about first; then those with few calls left, whose session another could take.
+            at = min(places, key=lambda at: (tools[waiting[at].tool], left[waiting[at].tool], at))
             one = waiting.pop(at)
             larger = msgspec.structs.replace(block, examples=(*block.examples, one))
             made = self._render(larger)
