@@ -222,3 +222,11 @@ def test_a_port_in_use_is_to_be_expected() -> None:
     taken = "Error: listen EADDRINUSE: address already in use :::3000"
     some = [session(day, ran("npm run dev", taken)) for day in range(3)]
     assert told(known(*some), "npm run dev", taken) == "`npm run dev` finds its port in use here"
+
+
+def test_a_missing_wrapper_that_is_part_of_the_form_is_answered_at_the_call() -> None:
+    lacks = "/bin/bash: line 1: rtk: command not found"
+    before = known(*[session(d, ran("rtk make test", lacks), ran("make test")) for d in range(2)]).before(
+        "rtk make test"
+    )
+    assert before is not None and before.text == "make test"

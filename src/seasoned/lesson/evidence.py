@@ -213,11 +213,8 @@ def _narrows(change: str) -> bool:
 
 def _prepares(form: str) -> bool:
     """Whether a command changes what others find, or has the machine put the code in order."""
-    return form in _PREPARING or purpose_of(form) in ("install", "build", "format") or _fixes(form)
-
-
-def _fixes(form: str) -> bool:
-    return form.endswith((":fix", "-fix", "_fix", " fix"))
+    fixes = form.endswith((":fix", "-fix", "_fix", " fix"))
+    return fixes or form in _PREPARING or purpose_of(form) in ("install", "build", "format")
 
 
 # What starts a program or a script: without these words `npm test` and `pnpm run test` are the same.

@@ -114,8 +114,9 @@ def kind_of_failure(tool: str, command: str | None, error: str) -> FailureKind:
         return FailureKind("shell", "", name)
     blamed = blamed_command(command, error)
     # A wrapper that is missing fails whatever it should start: `timeout 60 npm test`.
-    is_wrapper = blamed is not None and name == "missing-program" and what == blamed.text.split()[0] != blamed.program
-    return FailureKind("shell", "" if blamed is None or is_wrapper else blamed.form, said)
+    form = "" if blamed is None else blamed.form
+    is_wrapper = blamed is not None and name == "missing-program" and what == blamed.text.split()[0]
+    return FailureKind("shell", "" if is_wrapper and what not in form.split() else form, said)
 
 
 def blamed_command(command: str, error: str) -> WrittenCommand | None:
