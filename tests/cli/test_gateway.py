@@ -80,6 +80,10 @@ def test_usage_tells_apart_what_histories_say_and_counts_no_session_twice() -> N
                 " cost_usd) VALUES ('codex', ?, 'gpt-5', ?, 10, 5, 90, ?)",
                 (f"s{number}", number * 86_400.0, cost),
             )
+            store.connection.execute(
+                "INSERT INTO usage_event VALUES (?, ?, ?, 'gpt-5', 10, 5, 90, NULL, NULL, 0)",
+                (number, number, number * 86_400.0),
+            )
         update_aggregates(store, [1, 2])
     database = open_database(config)
     try:
@@ -121,6 +125,10 @@ def test_a_recorded_cost_wins_over_an_estimate_and_what_has_no_price_is_named() 
                 "INSERT INTO session (agent, native_id, model, ended, input_tokens, output_tokens, cost_usd)"
                 " VALUES (?, ?, ?, 86400.0, 10, 5, ?)",
                 (agent, f"s{number}", model, cost),
+            )
+            store.connection.execute(
+                "INSERT INTO usage_event VALUES (?, ?, 86400.0, ?, 10, 5, NULL, NULL, NULL, 0)",
+                (number + 1, number + 1, model),
             )
         update_aggregates(store, [1, 2])
     found = answer("usage", "--by", "day")

@@ -43,7 +43,9 @@ class Behind:
         self._runs = 0
 
     def teach(self, *examples: Example) -> None:
-        """Have a template in the library, so that conversations begin warm."""
+        """Have a template in the library, and its name in the settings, so that conversations begin warm."""
+        self.config.home.mkdir(parents=True, exist_ok=True)
+        (self.config.home / "config.toml").write_text('[warm]\ntemplate = "taught"\n')
         with open_store(self.config.store_path) as store:
             save(store, template("taught", *examples))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
+import msgspec
 import openai
 import pytest
 from pydantic_ai import Agent, BinaryContent
@@ -20,7 +21,7 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from seasoned.config import Config
+from seasoned.config import Config, WarmSettings
 from seasoned.example.library.storage import save
 from seasoned.history.reader.seasoned_db import read
 from seasoned.store import open_store
@@ -51,7 +52,8 @@ def upstream() -> Iterator[ScriptedServer]:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
-    made = config_in(tmp_path)
+    # Named, so that it is shown whatever fits.
+    made = msgspec.structs.replace(config_in(tmp_path), warm=WarmSettings(template="looks"))
     with open_store(made.store_path) as store:
         save(store, template("looks", example("terminal", arguments={"command": "pwd"})))
     return made

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from seasoned.hermes_plugin.request import project_of_session
+from seasoned.hermes_plugin.request import place_of
 from seasoned.history.read import read
 from seasoned.project import project_of
 from seasoned.store import Store, open_store
@@ -40,15 +40,15 @@ def test_hermes_has_one_project_for_each_profile_and_those_of_its_folders(
         project = project_of(session.cwd, remote=session.remote, application=session.application)
         found[session.ref.native_id] = project and project.key
     assert found == expected
-    assert {name: project_of_session(store, made.path, name) for name in expected} == expected
+    assert {name: place_of(store, made.path, name).project for name in expected} == expected
     # Until Hermes has recorded a session, its folder is not known.
-    assert project_of_session(store, made.path, "unheard-of") is None
+    assert place_of(store, made.path, "unheard-of").project is None
 
 
 def test_what_continues_a_conversation_of_hermes_stays_in_its_project(store: Store, tmp_path: Path) -> None:
     made = HermesDb(tmp_path / "state.db")
     made.session("first", cwd="/srv/shop", end_reason="compression").session("second", parent_session_id="first")
-    assert project_of_session(store, made.path, "second") == "/srv/shop"
+    assert place_of(store, made.path, "second").project == "/srv/shop"
 
 
 @each_case(

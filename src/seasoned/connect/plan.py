@@ -19,7 +19,7 @@ PARTS: dict[Part, str] = {
     "warm": "guidance at the start and at the first prompt",
     "hints": "what works here, before or after a call that fails here",
     "confirmations": "high-risk calls wait for a person",
-    "reviews": "the agent reviews its own sessions, and keeps notes and skills",
+    "reviews": "the agent reviews its own sessions: notes and skills",
     "mcp": "the tools of the MCP server `seasoned`",
 }
 # Settings are small. A larger file is not what we expect.
