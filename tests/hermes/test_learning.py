@@ -20,6 +20,7 @@ from tests.hermes.house import House, block_of, terminal, turn
 from tests.hermes.test_warm import rows
 from tests.history.hermes_rows import HermesDb
 from tests.real_clients import pip, run
+from tests.review.scripted import answer, note
 from tests.scripted_server import serve_script
 
 OK = '{"output": "3 passed", "exit_code": 0, "error": null}'
@@ -162,11 +163,9 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
     ]
     steps = [json.loads(json.dumps(step).replace("{}", str(number))) for number in range(3) for step in once]
     wrong = turn(calls=[terminal(f"{REPORT} 9", "call_4_w")])
-    keeps = [
-        {"tool": "memory", "arguments": {"action": "add", "text": text}}
-        for text in ("A week is like 2026-W09, error otherwise.", "Mira counts parcels on Mondays.")
-    ]
-    with serve_script(*steps, wrong, turn(text="Three again.")) as server, serve_script({"calls": keeps}) as reviewer:
+    foreign, own = "A week is like 2026-W09, error otherwise.", "Mira counts parcels on Mondays."
+    review = {"text": answer(note(foreign), note(own))}
+    with serve_script(*steps, wrong, turn(text="Three again.")) as server, serve_script(review) as reviewer:
         house = House(tmp_path, server, enabled=False)
         reviews = (
             f'model = "scripted"\nbase_url = "{reviewer.url}/v1"\nreview_memory_turns = 0\nreview_skill_calls = 75\n'
@@ -201,7 +200,7 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
         assert "--week 9" not in block
         assert block_of(after) == block
         kept = dict(house.rows("SELECT after, state FROM learned WHERE parent LIKE 'hermes:%'"))
-        assert kept == {keeps[0]["arguments"]["text"]: "staged", keeps[1]["arguments"]["text"]: "kept"}
+        assert kept == {foreign: "staged", own: "kept"}
         assert "Mira counts parcels" in json.dumps(begun) and "error otherwise" not in json.dumps(begun)
         # The line that follows a failure, at once and where it belongs.
         failed = after["messages"][-1]

@@ -14,7 +14,7 @@ from seasoned.config import Config
 from seasoned.connect.plan import PARTS, ConnectPlan, Part
 
 _AFTER = "Hints come only after a call failed: it shows the model nothing before one."
-_DENIES = "Its hooks cannot ask you: without a confirmation service, high-risk calls are denied."
+_DENIES = "Its hooks cannot ask you: a refusal names the command that allows the call."
 
 
 class KnownAgent(msgspec.Struct, frozen=True):
