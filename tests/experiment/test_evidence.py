@@ -49,8 +49,11 @@ def shown_calls(warm: bytes) -> Iterator[tuple[service.ServiceTool, str]]:
 def test_after_a_change_no_session_is_shown_the_former_way(learned: tuple[Path, Learned]) -> None:
     study, (home, small) = STUDIES["tools"], learned
     large = Learned(load(), home, is_small=False)
+    # A block for any task of a service shows nine tools in ten. A small model is shown the tool with whose words its
+    # task agrees: at least two in three. A task more or less depends on the numbers in the calls that were learned: one
+    # at 12:20 also agrees with an example of 12 April.
     for arm in (STEADY, CHANGED):
-        for one, least in ((small, 30), (large, 36)):
+        for one, least in ((small, 27), (large, 36)):
             starts = {task.id: one.start(study, arm, task) for task in study.tasks(2)}
             calls = [call for start in starts.values() for call in shown_calls(start.warm)]
             assert [value for tool, value in calls if not re.fullmatch(tool.like, value)] == []
