@@ -19,7 +19,7 @@ import click
 SAMPLES, *MODE = sys.argv[1:] if __name__ == "__main__" else [""]
 EXTRAS = "pydantic_ai xllamacpp psycopg pyarrow fsspec distributed dask duckdb openai anthropic"
 DEPENDENCIES = """
-    numpy scipy jinja2 bm25s yaml pydantic fastapi starlette genai_prices uvicorn httptools uvloop httpx2 httpx argon2
+    numpy scipy jinja2 yaml pydantic fastapi starlette genai_prices uvicorn httptools uvloop httpx2 httpx argon2
     cryptography cronsim mcp rfc8785
 """
 BLOCKED = {*EXTRAS.split(), *(DEPENDENCIES.split() if MODE else ())}

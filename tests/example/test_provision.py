@@ -143,7 +143,6 @@ for number in range(40):
 
 
 def test_two_processes_with_other_hash_seeds_give_the_same_bytes() -> None:
-    pytest.importorskip("bm25s")
     root = Path(__file__).parents[2]
     answers = []
     for seed in ("1", "2718"):

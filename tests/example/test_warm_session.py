@@ -135,7 +135,7 @@ import sys
 
 class Without:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("numpy", "scipy", "bm25s", "pydantic", "jinja2"):
+        if name.partition(".")[0] in ("numpy", "scipy", "pydantic", "jinja2"):
             raise ModuleNotFoundError(name, name=name)
 
 sys.meta_path.insert(0, Without())

@@ -57,7 +57,6 @@ THIN = (*PACKAGES[: PACKAGES.index("example") + 1], "begin", *DATA, "hermes_plug
 EVERYWHERE = {"msgspec"}
 NUMBERS = {"numpy", "scipy"}
 PAGES = {"jinja2", "markupsafe"}
-SEARCH = {"bm25s"}
 SHARED = {"psycopg"}
 AUTOMATON = {"ahocorasick_rs"}
 PRICES = {"genai_prices"}
@@ -119,9 +118,7 @@ def _foreign(package: str, top: str, each: Import) -> str | None:
         if package in THIN and package not in ("stats", "report"):
             return "numbers are for stats and report"
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
-    own = {"report": PAGES, "example": SEARCH, "store": SHARED, "price": PRICES, "redact": AUTOMATON}.get(
-        package, set()
-    )
+    own = {"report": PAGES, "store": SHARED, "price": PRICES, "redact": AUTOMATON}.get(package, set())
     if top in own:
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
     return "the thin core runs on msgspec and the standard library" if package in THIN else None
