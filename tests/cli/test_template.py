@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import time
 from pathlib import Path
@@ -66,6 +67,8 @@ def test_one_session_makes_a_template_of_ten_examples_at_most() -> None:
     assert found["sources"][0].endswith(f":{one}") and 0 < len(found["examples"]) <= 10
     assert len(answer("template", "create", one, "--name", "few", "--max-examples", 1)["examples"]) == 1
     assert answer("template", "create", one, "--type", "research", "--name", "r")["task_type"] == "research"
+    names = {answer("template", "create", one, "--type", "research")["name"] for _ in range(2)}
+    assert len(names) == 1 and re.fullmatch(r"research-.+-[0-9a-f]{8}", names.pop())
     assert "most similar are" in seasoned("template", "create", "nobody", expect=1).stderr
 
 

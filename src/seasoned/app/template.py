@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from sqlite3 import Row
 from typing import Any
 
 import msgspec
@@ -50,6 +51,7 @@ from seasoned.example.mine.selection import MiningOptions, why_nothing
 from seasoned.example.provision import BlockRequest, Messages, Provisioned, insert, is_under_way
 from seasoned.example.provision import provision as provision_from
 from seasoned.example.render import Rendered, render
+from seasoned.project import name_of
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
 from seasoned.store.project import find_project, project_key
@@ -194,13 +196,12 @@ def create(
     task_type: TaskType | None = None,
     max_examples: int = FROM_ONE_SESSION,
 ) -> SavedTemplate:
-    """A template from the most useful calls of one session in the store; by default it is named after the session."""
+    """A template from the most useful calls of one session in the store; `name` may be left out."""
     found = find_session(store, session)
     made = template_of_session(
         store,
         found["id"],
-        # The whole id: those of Hermes and Codex begin with the time, so sessions of one day share the beginning.
-        name=name_from(f"{found['agent']}-{found['native_id']}") if name is None else check_name(name),
+        name=_default_name(found, task_type) if name is None else check_name(name),
         now=time.time(),
         redactor=redactor,
         description=redactor.text(description),
@@ -209,6 +210,13 @@ def create(
         max_examples=max_examples,
     )
     return _saved(store, made)
+
+
+def _default_name(session: Row, task_type: TaskType | None) -> str:
+    """`code-shop-1f9c02ab`: the task type, the project or else the agent, and a digest of the session's id."""
+    about = name_of(session["project"]) if session["project"] else session["agent"]
+    digits = short_digest(session["agent"], session["native_id"], size=4)
+    return name_from(f"{task_type or session['task_type'] or 'mixed'}-{about}-{digits}")
 
 
 def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:

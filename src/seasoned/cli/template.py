@@ -136,7 +136,7 @@ def build(
 
 @template.command()
 @click.argument("session")
-@click.option("--name", help="The name. Default: the agent and the id of the session.")
+@click.option("--name", help="The name. Default: task type, project and some digits.")
 @click.option("--type", "task_type", type=TASK_TYPES, help="The task type. Default: what its calls are about.")
 @click.option(
     "--max-examples",
