@@ -40,9 +40,13 @@ class Usage(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int | None:
+        """Input and output, without what was read from or written to a cache."""
+        return _add(self.input, self.output)
+
+    @property
+    def with_cache(self) -> int | None:
         """All tokens: whole prompts and answers."""
-        parts = [part for part in (self.prompt, self.output) if part is not None]
-        return sum(parts) if parts else None
+        return _add(self.prompt, self.output)
 
     def negated(self) -> Usage:
         """The negated figures, to subtract what was counted."""

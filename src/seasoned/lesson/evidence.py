@@ -88,7 +88,7 @@ def evidence_of(track: Track) -> SessionEvidence:
     targets = CallTargets(track.calls)
     repaired_by = {one.failed: one for one in repairs(track.calls, targets=targets)}
     folder = track.cwd
-    used = track.usage.total
+    used = track.usage.with_cache
     return SessionEvidence(
         session=str(track.ref),
         root=track.root,

@@ -108,7 +108,7 @@ def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
 
 def count(store: Store, review: int, ran: Run) -> None:
     """Account for what the reviewer used, as soon as it has answered."""
-    if ran.usage.total is None and ran.stopped_by is not None:
+    if ran.usage.with_cache is None and ran.stopped_by is not None:
         return  # nothing was sent, or nothing is known of it
     prompt = ran.usage.prompt
     figures = {

@@ -202,8 +202,8 @@ def _columns(
             counted: itemgetter(counted),
             "input": lambda row: _rounded(row["input_tokens"]),
             "output": lambda row: _rounded(row["output_tokens"]),
-            "cached": lambda row: _rounded(_added(row["cache_read_tokens"], row["cache_write_tokens"])),
         }
+    columns["cached"] = lambda row: _rounded(_added(row["cache_read_tokens"], row["cache_write_tokens"]))
     columns["cost"] = lambda row: money(row["cost_usd"], is_estimate=bool(row.get("estimated")))
     # Of one session, a cost that is missing says it.
     missing = {"no price": "unpriced", "not recorded": "unrecorded"} if "session" not in groups else {}

@@ -219,4 +219,4 @@ def _usage(info: _Fields) -> Usage | None:
         reasoning=reasoning,
     )
     # An answer that failed before it began has only zeros.
-    return known_usage(found) if found.total else None
+    return known_usage(found) if found.with_cache else None

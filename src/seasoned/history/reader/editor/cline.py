@@ -221,7 +221,7 @@ class _ClineReader(SessionReader):
             }
             usage = usage + (usage_from(request, **names) or NO_USAGE)
             cost += number(request.get("cost")) or 0.0
-        if usage.total:
+        if usage.with_cache:
             self.builder.total_usage = usage
         if cost:
             self.builder.cost_usd = cost
