@@ -58,11 +58,6 @@ def clean_text(text: str) -> str:
     return _without_marks(_CONTROL.compiled.sub("", _LINE_END.compiled.sub("\n", text))).strip()
 
 
-def clean_line(text: str) -> str:
-    """The same on one line."""
-    return " ".join(clean_text(text).split())
-
-
 def clean_arguments(text: str) -> dict[str, Any] | None:
     """The arguments of an example with sorted keys; None if they are not an object that every provider accepts."""
     try:

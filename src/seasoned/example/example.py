@@ -102,11 +102,6 @@ DAY_SECONDS = 86400.0
 AUTO_PREFIX = "auto-"
 
 
-def is_auto(template: Template) -> bool:
-    """Whether `auto` built it."""
-    return template.name.startswith(AUTO_PREFIX)
-
-
 def seen_at(example: Example) -> float | None:
     """When it was last seen to work; None if unknown."""
     return example.last_seen if example.last_seen is not None else example.first_seen
@@ -114,7 +109,7 @@ def seen_at(example: Example) -> float | None:
 
 def ages_at(template: Template, example: Example, vouched: float | None = None) -> float | None:
     """When it becomes too old; None if never. `vouched` is when a person last restored it."""
-    seen = seen_at(example) if is_auto(template) else None
+    seen = seen_at(example) if template.name.startswith(AUTO_PREFIX) else None
     return None if seen is None else max(seen, vouched or seen) + MAX_AGE_DAYS * DAY_SECONDS
 
 

@@ -449,16 +449,6 @@ Projects = Mapping[str, str]
 _MOST_SCOPES = 64
 
 
-def library_of(library: Library, sessions: frozenset[str]) -> Library:
-    """A library with only what sessions of a project showed."""
-    kept = []
-    for one in library.templates:
-        examples = tuple(each for each in one.examples if any(source.session in sessions for source in each.sources))
-        if examples:
-            kept.append(msgspec.structs.replace(one, examples=examples))
-    return msgspec.structs.replace(library, templates=tuple(kept))
-
-
 def scoped(library: Library, project: str | None, projects: Projects) -> Library:
     """A library from which only what belongs to this project is chosen; None for a session without a project.
 
