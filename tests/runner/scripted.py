@@ -22,9 +22,9 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-def divide(a: int, b: int) -> float:
+def divide(a: int, b: int) -> dict[str, Any]:
     """Divide two numbers."""
-    return a / b
+    return {"success": True, "result": a / b} if b else {"success": False, "error": "ZeroDivisionError"}
 
 
 async def wait(seconds: float) -> str:

@@ -15,7 +15,7 @@ from tests.runner.scripted import say
 from tests.scripted_model import Answer, ScriptedModel, call, serve_script
 
 
-def test_a_tool_that_raises_does_not_end_the_turn() -> None:
+def test_a_tool_that_fails_does_not_end_the_turn() -> None:
     turn = say(ScriptedModel(call("divide", a=1, b=0), "It cannot be done."), "divide")
     assert (turn.text, turn.requests, turn.stopped) == ("It cannot be done.", 2, None)
     (result,) = [part for one in turn.messages for part in one.parts if isinstance(part, ToolReturnPart)]

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pydantic_ai
-from pydantic_ai import Agent, CancellationToken, RunContext, capture_run_messages
-from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai import Agent, CancellationToken, capture_run_messages
 from pydantic_ai.exceptions import AgentRunError, RunCancelled, RunTimedOut, UsageLimitExceeded, UserError
-from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
-from pydantic_ai.models import Model, ModelRequestContext
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import UsageLimits
 
@@ -77,21 +75,24 @@ async def converse(runtime: Runtime, prompt: str, *, stop: Callable[[], bool] = 
         try:
             done = await _agent(runtime).run(
                 prompt,
+                message_history=runtime.prefix,
                 usage_limits=UsageLimits(request_limit=runtime.steps, output_tokens_limit=runtime.output_tokens),
                 timeout=runtime.seconds,
                 cancellation_token=token,
             )
             text = done.output
         except (AgentRunError, UserError, OSError, RunTimedOut, RunCancelled) as error:
-            stopped, reason = _why(error, runtime, sum(isinstance(one, ModelResponse) for one in messages))
+            answers = sum(isinstance(one, ModelResponse) for one in messages[len(runtime.prefix) :])
+            stopped, reason = _why(error, runtime, answers)
         finally:
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching
-    bodies = [body_of(one) for one in messages if isinstance(one, ModelResponse)]
+    said = messages[len(runtime.prefix) :]
+    bodies = [body_of(one) for one in said if isinstance(one, ModelResponse)]
     return Turn(
         text=text,
-        messages=tuple(messages),
+        messages=tuple(said),
         usage=sum_usage([usage_of(body) or Usage() for body in bodies]),
         cost_usd=total_cost([cost_of(body) for body in bodies]),
         requests=len(bodies),
@@ -120,7 +121,6 @@ def _agent(runtime: Runtime) -> Agent[None, str]:
         model_settings=runtime.settings,
         # How often the model may correct arguments that do not fit a tool's schema.
         retries=3,
-        capabilities=[_Prefix(runtime.prefix), _ToolErrors()],
     )
 
 
@@ -135,28 +135,3 @@ def _why(error: Exception, runtime: Runtime, answers: int) -> tuple[Stop, str]:
             return "steps", f"The turn was stopped after {runtime.steps} requests to the model."
         return "tokens", f"The turn was stopped after the model wrote {runtime.output_tokens:,} tokens."
     return "error", f"The model did not answer: {' '.join(str(error).split())[:500]}"
-
-
-@dataclass
-class _Prefix(AbstractCapability[Any]):
-    """Puts the warm block before the conversation in every request."""
-
-    messages: tuple[ModelMessage, ...]
-
-    async def prepare_model_request(
-        self, ctx: RunContext[Any], request_context: ModelRequestContext
-    ) -> ModelRequestContext:
-        if self.messages:
-            # Only what is sent changes: the messages of the run stay without it.
-            request_context.messages = [*self.messages, *request_context.messages]
-        return request_context
-
-
-@dataclass
-class _ToolErrors(AbstractCapability[Any]):
-    """A tool that raises does not end the turn: the model sees the error and may try something else."""
-
-    async def on_tool_execute_error(
-        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, error: Exception
-    ) -> Any:
-        return {"success": False, "error": f"{type(error).__name__}: {error}"}

@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pydantic_ai import RunContext
 from pydantic_ai.messages import (
     InstructionPart,
     ModelMessage,
@@ -27,7 +25,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import CompletedStreamedResponse, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.profiles import ModelProfile
@@ -124,18 +122,6 @@ class LocalModel(WrapperModel):
             response = replace(again, usage=response.usage + again.usage)
             found = read_answer(response)
         return replace(response, parts=[found])
-
-    @asynccontextmanager
-    async def request_stream(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-        run_context: RunContext[Any] | None = None,
-    ) -> AsyncGenerator[StreamedResponse]:
-        # JSON cannot be shown before it is complete.
-        response = await self.request(messages, model_settings, model_request_parameters)
-        yield CompletedStreamedResponse(response, model_request_parameters=model_request_parameters, replay_events=True)
 
 
 def tools_text(tools: Sequence[ToolDefinition], *, required_only: bool) -> str:

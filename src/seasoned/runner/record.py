@@ -102,15 +102,6 @@ class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
     title: str | None = None
 
 
-class RecordedConversation(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation as the store has it, ready to be continued."""
-
-    about: ConversationInfo
-    bodies: tuple[Body, ...]
-    carry: ReadState
-    title: str | None = None
-
-
 class _TurnReader(FileReader):
     """Judges each call of a turn once, although the turn is read again with each of its messages."""
 
@@ -150,43 +141,45 @@ class Recorder:
         self._saved: dict[int, CallRow] = {}
         self._writer = StoreWriter(store, clock)
         self._carry = ReadState()
+        # What each request cost: a price is looked up once.
         self._costs: list[float | None] = []
         self._turn: list[tuple[int, Body]] = []
-        # What the requests of the turn cost, by position: a price is looked up once.
-        self._turn_costs: dict[int, float | None] = {}
-        # Has read the turn so far; what is appended is read with the same builder.
-        self._builder: SessionBuilder | None = None
-        # How many messages of the turn it has read.
-        self._read = 0
         self._summaries: set[int] = set()
         self.title = about.title
 
-    def take_up(self, recorded: RecordedConversation) -> None:
-        """Continue where a recorded conversation ended."""
-        self._carry = recorded.carry
-        self._costs = [cost_of(body) for body in recorded.bodies if "usage" in body]
-        self.title = recorded.title
+    def take_up(self) -> int:
+        """Continue where the store has this conversation end; how many messages it has there."""
+        row = self._store.row(
+            "session.find_ref", {"agent": self.about.ref.agent, "native_id": self.about.ref.native_id}
+        )
+        if row is None:
+            return 0
+        builder = SessionBuilder(self.about.ref, format=NAME, path=self._store.path)
+        stored = self._store.rows("message.of_session", {"session_id": row["id"]})
+        for message in stored:
+            body = msgspec.json.decode(message["body"])
+            self._costs += [cost_of(body)] if "usage" in body else []
+            read_message(builder, body, place=message["position"], summary=bool(message["summary"]))
+        builder.take()
+        self._carry = builder.carry()
+        track = self._store.row("session.track", {"id": row["id"]}) if stored else None
+        self.title = self.title if track is None else track["title"]
+        return len(stored)
 
     def write(self, position: int, bodies: Sequence[Body], *, summary: bool = False, turn_ends: bool = False) -> None:
-        """Write messages from a position on; what was written there before is replaced."""
+        """Write the messages that follow, the first of them at a position."""
         new = [(position + at, redacted(body, self._reader.redactor)) for at, body in enumerate(bodies)]
         if summary and new:
-            self._summaries.add(new[0][0])
-        # Messages are written again when an open call was answered later; the builder has read the old ones.
-        if self._turn and self._turn[-1][0] >= position:
-            self._turn = [one for one in self._turn if one[0] < position]
-            self._turn_costs = {at: cost for at, cost in self._turn_costs.items() if at < position}
-            self._builder = None
+            self._summaries.add(position)
         self._turn += new
-        self._turn_costs |= {at: cost_of(body) for at, body in new if "usage" in body}
+        self._costs += [cost_of(body) for _, body in new if "usage" in body]
         if new:
             self._save(new)
         if turn_ends:
             self._end_turn()
 
     def _save(self, new: Sequence[tuple[int, Body]]) -> None:
-        builder = self._read_turn()
-        rows = self._reader.rows(builder.so_far())
+        rows = self._reader.rows(self._read_turn().so_far())
         # Calls that the store already has would only be written again.
         news = [call for call in rows.calls if self._saved.get(call.position) != call]
         with self._store.write():
@@ -204,34 +197,21 @@ class Recorder:
 
     def _read_turn(self) -> SessionBuilder:
         """The turn so far, read as the history reader would: the intent of a call comes from the start of its turn."""
-        about, builder = self.about, self._builder
-        # A builder that failed in the middle of a message is not used again.
-        self._builder = None
-        if builder is None:
-            builder = SessionBuilder(about.ref, format=NAME, path=self._store.path, carry=self._carry)
-            builder.application = about.application
-            builder.cwd, builder.model, builder.parent, builder.relation = (
-                about.cwd,
-                about.model,
-                about.parent,
-                about.relation,
-            )
-            self._read = 0
-        for position, body in self._turn[self._read :]:
+        about = self.about
+        builder = SessionBuilder(about.ref, format=NAME, path=self._store.path, carry=self._carry)
+        builder.application, builder.cwd, builder.model = about.application, about.cwd, about.model
+        builder.parent, builder.relation = about.parent, about.relation
+        for position, body in self._turn:
             self.title = self.title or _title(body)
             read_message(builder, body, place=position, summary=position in self._summaries)
-        self._builder, self._read = builder, len(self._turn)
-        builder.title = self.title
-        builder.cost_usd = total_cost([*self._costs, *self._turn_costs.values()])
+        builder.title, builder.cost_usd = self.title, total_cost(self._costs)
         return builder
 
     def _end_turn(self) -> None:
         builder = self._read_turn()
         builder.take()
         self._carry = builder.carry()
-        self._costs += self._turn_costs.values()
-        self._turn, self._turn_costs = [], {}
-        self._builder = None
+        self._turn = []
         self._saved.clear()
         self._reader.forget()
         self._unsettled |= self._writer.touched
@@ -258,18 +238,6 @@ def record_conversation(
     except (SeasonedError, OSError) as error:
         return f"This conversation was not recorded: {error}"
     return None
-
-
-def read_stored(store: Store, session_id: int, ref: SessionRef) -> tuple[tuple[Body, ...], ReadState]:
-    """The stored messages of a session, and the state in which reading them ends."""
-    builder = SessionBuilder(ref, format=NAME, path=store.path)
-    bodies = []
-    for message in store.rows("message.of_session", {"session_id": session_id}):
-        body = msgspec.json.decode(message["body"])
-        bodies.append(body)
-        read_message(builder, body, place=message["position"], summary=bool(message["summary"]))
-    builder.take()
-    return tuple(bodies), builder.carry()
 
 
 def _time(body: Mapping[str, Any]) -> float | None:

@@ -18,7 +18,7 @@ from seasoned.gateway.record.conversations import ref_apart
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.redact.key import Secrecy
-from seasoned.runner.record import ConversationInfo, RecordedConversation, Recorder, read_stored
+from seasoned.runner.record import ConversationInfo, Recorder
 from seasoned.scan.aggregates import update_aggregates
 from seasoned.session import Message, Result, SessionRef, ToolCall
 from seasoned.store import Database, Store
@@ -375,31 +375,15 @@ class SessionWriter:
 
     def _take_up(self, about: ConversationInfo, owner: str) -> _OpenConversation:
         recorder = Recorder(self._store, self._secrecy, about, clock=self._clock, unsettled=self._unsettled)
-        recorded = load(self._store, about)
+        position = recorder.take_up()
         row = self._store.row("gateway.view", {"session": str(about.ref)})
         held = owner if row is None else row["owner"]
-        if recorded is None:
-            return _OpenConversation(recorder, 0, KnownConversation(), held)
-        recorder.take_up(recorded)
-        known = KnownConversation() if row is None else _decode_known(row["known"])
-        return _OpenConversation(recorder, len(recorded.bodies), known, held)
+        known = _decode_known(row["known"]) if row is not None and position else KnownConversation()
+        return _OpenConversation(recorder, position, known, held)
 
     def _keep(self, session: str, one: _OpenConversation) -> None:
         view = {"session": session, "owner": one.owner, "known": _encode(one.known).decode(), "at": self._clock()}
         self._store.run("gateway.keep_view", view)
-
-
-def load(store: Store, about: ConversationInfo) -> RecordedConversation | None:
-    """A conversation as recorded so far; None if it is new."""
-    row = store.row("session.find_ref", {"agent": about.ref.agent, "native_id": about.ref.native_id})
-    if row is None:
-        return None
-    bodies, carry = read_stored(store, row["id"], about.ref)
-    if not bodies:
-        return None
-    track = store.row("session.track", {"id": row["id"]})
-    title = None if track is None else track["title"]
-    return RecordedConversation(about=about, bodies=bodies, carry=carry, title=title)
 
 
 def _message_body(message: Message, results: dict[str, Result], tools: dict[str, str], at: float) -> dict[str, Any]:
