@@ -84,7 +84,6 @@ class Config(msgspec.Struct, frozen=True):
     local_model: Path | None = None  # the GGUF file of the model `local` (SEASONED_LOCAL_MODEL)
     # The model's context window in tokens, if it is unknown or should be smaller.
     context_length: _Positive | None = None
-    turn_steps: _Positive = 50  # requests to the model in one run of a scheduled job
     # Where MEMORY.md and USER.md are; relative to the home folder unless absolute.
     memory_folder: Path = Path("memory")
     skill_folder: Path = Path("skills")

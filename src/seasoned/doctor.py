@@ -144,7 +144,7 @@ def _services(config: Config) -> Iterator[Check]:
         lost = problems(database, now=time.time())
     finally:
         database.close()
-    if found.jobs:
+    if found.active_jobs:
         yield Check("schedule", ok=found.is_kept, finding=found.sentence)
     for sentence in lost:
         yield Check("gateway", ok=False, finding=sentence)

@@ -53,7 +53,7 @@ def test_a_job_goes_through_its_life() -> None:
 @each_case(
     ("arguments", "said"),
     [
-        (["x", "30 2 30 2 *", "Do it."], "never matches"),
+        (["x", "30 2 30 2 *", "Do it."], "Bad day-of-month"),
         (["x", "61 * * * *", "Do it."], "not a valid cron expression"),
         (["x", "2001-01-01 10:00", "Do it."], "is in the past"),
         (["x", "every 1h", "Do it.", "--zone", "Mars/Base"], "unknown time zone"),

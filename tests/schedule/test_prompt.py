@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.schedule.job import Cron, Job, Slot
-from seasoned.schedule.run import LoadedSkill, build_prompt
+from seasoned.schedule.run import build_prompt, instruction
 from seasoned.schedule.script import ScriptRun
 from tests.each_case import each_case
 from tests.schedule.made import START, job
@@ -16,8 +16,9 @@ from tests.scripted_model import serve_script
 
 GOLDEN = Path(__file__).parent / "golden"
 PROMPT = "What changed in the repository since yesterday?\nName people only by their first names."
-SKILL = LoadedSkill("notes", "---\nname: notes\ndescription: How notes look.\n---\nOne line for each change.")
-MISSING = LoadedSkill("charts", problem="There is no skill 'charts': the nearest are notes.")
+TEXT = "---\nname: notes\ndescription: How notes look.\n---\nOne line for each change."
+SKILL = instruction("skill").format(name="notes", text=TEXT)
+MISSING = instruction("missing_skill").format(name="charts", reason="There is no skill 'charts': the nearest are notes")
 KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": ({}, {}),
     "zone": ({"zone": "Asia/Kathmandu", "schedule": Cron("45 13 * * *")}, {"model": "local", "provider": "local"}),

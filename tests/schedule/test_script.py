@@ -45,7 +45,7 @@ def test_python_scripts_and_executables_run_too() -> None:
 def test_a_script_that_does_not_end_is_ended() -> None:
     begun = time.monotonic()
     ran = run(script("sleep 60"), time_seconds=1.0)
-    assert ran.is_overtime
+    assert ran.limit == "time"
     assert "did not end within 1 s" in (ran.problem or "")
     assert time.monotonic() - begun < 15
 
@@ -53,7 +53,7 @@ def test_a_script_that_does_not_end_is_ended() -> None:
 def test_a_run_that_is_called_off_ends_its_script() -> None:
     begun = time.monotonic()
     ran = run(script("sleep 60"), stop=lambda: time.monotonic() - begun > 0.3)
-    assert ran.was_stopped
+    assert ran.limit == "stopped"
     assert time.monotonic() - begun < 15
 
 
@@ -115,7 +115,7 @@ def test_a_script_outside_the_folder_or_behind_a_link_is_refused() -> None:
         with pytest.raises(Refused, match="is outside"):
             find_script(home / "scripts", name)
         ran = run(name)
-        assert (ran.could_start, ran.output) == (False, ""), name
+        assert (ran.limit, ran.output) == ("start", ""), name
         assert "was not run" in (ran.problem or "")
 
 

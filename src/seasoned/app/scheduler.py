@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 import msgspec
 
 from seasoned.app.stores import kept_secrecy, shared_database
+from seasoned.atomic_write import make_private_folder
 from seasoned.begin.memory import project_folder
 from seasoned.config import Config, Route, load
 from seasoned.errors import CannotDo, StoreError, UsageError
@@ -28,7 +29,7 @@ from seasoned.runner.run import MODEL, problem_of, run
 from seasoned.schedule import job_table
 from seasoned.schedule.delivery import AnswerSender, PendingDelivery, settle_delivery
 from seasoned.schedule.job import Every, Job, JobRun, new_id
-from seasoned.schedule.job_table import StoredJob, add_checked, check_folder
+from seasoned.schedule.job_table import StoredJob, add_checked
 from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, RunParts, run_slot
 from seasoned.schedule.scheduler import POLL_SECONDS, Scheduler
 from seasoned.schedule.script import FOLDER
@@ -144,7 +145,9 @@ def _choice(config: Config, chosen: ChosenModel) -> ModelChoice:
 
 def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable[[], bool]) -> AgentAnswer:
     # Without a folder the job gets its own in the home folder, so that jobs never share files by accident.
-    folder = Path(task.job.folder) if task.job.folder is not None else check_folder(config.home / "jobs" / task.job.id)
+    folder = Path(task.job.folder) if task.job.folder is not None else config.home / "jobs" / task.job.id
+    if task.job.folder is None:
+        make_private_folder(folder)
     if not folder.is_dir():
         raise CannotDo(f"The working folder {str(folder)!r} is gone. Create it again, or give the job another one.")
     # `beat` also shows the scheduler that this run is alive. False: it lost its claim, or all is stopping.
@@ -194,7 +197,6 @@ def _ask_model(
         model=open_model(choice, context_length=task.job.context_length or config.context_length),
         # The window of a small model does not hold memory.
         instructions=_JOB if choice.is_small else _with_memory(config, secrecy, folder),
-        steps=config.turn_steps,
         seconds=task.timeout_seconds,
     )
     turn = ask(runtime, task.prompt, stop=stop)

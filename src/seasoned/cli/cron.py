@@ -132,7 +132,7 @@ def list_jobs(job: str | None, as_json: bool) -> None:
             one.job.name,
             in_words(one.job.schedule, one.job.zone),
             when(one.next_at),
-            "paused" if one.job.is_paused else "done" if one.is_done else "active",
+            one.state,
             one.runs,
             record.outcome if (record := last[one.job.id]) is not None else None,
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from seasoned.errors import CannotDo, NotFound, RuleBroken, UsageError
+from seasoned.errors import NotFound, RuleBroken, UsageError
 from seasoned.schedule.job import Job, JobRun, Slot
 from seasoned.schedule.script import command_of, find_script
 from seasoned.schedule.times import check_times, in_words, local, next_times
@@ -32,9 +32,13 @@ class StoredJob(msgspec.Struct, frozen=True):
     is_removed: bool = False
 
     @property
-    def is_done(self) -> bool:
-        """Nothing is left to do: its date has passed, or it has run as often as wanted."""
-        return self.next_at is None and not self.job.is_paused and not self.is_removed
+    def state(self) -> Literal["removed", "paused", "done", "active"]:
+        """Done: nothing is left to do, because its date has passed or it has run as often as wanted."""
+        if self.is_removed:
+            return "removed"
+        if self.job.is_paused:
+            return "paused"
+        return "done" if self.next_at is None else "active"
 
 
 def add(database: Database, job: Job, *, now: float) -> StoredJob:
@@ -45,7 +49,8 @@ def add(database: Database, job: Job, *, now: float) -> StoredJob:
         with database.write():
             database.run("schedule.add_job", {**_columns(stored), "created_at": now})
     except RuleBroken as error:
-        raise _name_taken(job) from error
+        text = f"a job named {job.name!r} already exists. Choose another name, or remove that job first."
+        raise UsageError(text) from error
     return stored
 
 
@@ -176,10 +181,6 @@ def skip_waiting(database: Database, job_id: str, reason: str, now: float) -> No
     database.run("schedule.skip_waiting", {"job_id": job_id, "reason": reason, "now": now})
 
 
-def _name_taken(job: Job) -> UsageError:
-    return UsageError(f"a job named {job.name!r} already exists. Choose another name, or remove that job first.")
-
-
 # Personal data, but a prompt may need to name whom to write to.
 _FOR_PEOPLE = ("email", "phone")
 
@@ -219,21 +220,8 @@ def describe(stored: StoredJob, *, now: float) -> dict[str, Any]:
         "when": in_words(job.schedule, job.zone),
         "next_times": [local(time, job.zone).isoformat() for time in following[:left]],
         "runs": stored.runs,
-        "state": "removed" if stored.is_removed else _state_of(stored),
+        "state": stored.state,
     }
-
-
-def _state_of(stored: StoredJob) -> str:
-    return "paused" if stored.job.is_paused else "done" if stored.is_done else "active"
-
-
-def check_folder(folder: Path) -> Path:
-    """The folder, created for its owner only if it does not exist."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise CannotDo(f"cannot create the folder {str(folder)!r}: {error.strerror or error}.") from error
-    return folder
 
 
 # How often the scheduler renews its lease, and after how long without that another one takes over.
@@ -249,7 +237,6 @@ class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
     is_alive: bool
     # When a scheduler was last alive; None: none has run yet.
     seen_at: float | None
-    jobs: int
     # Jobs that have a next slot.
     active_jobs: int
     # How long the most overdue slot has been waiting for a scheduler.
@@ -302,7 +289,6 @@ def health(database: Database, now: float) -> ScheduleHealth:
     return ScheduleHealth(
         is_alive=last is not None and last["stopped_at"] is None and now - last["heartbeat_at"] <= LEASE_SECONDS,
         seen_at=None if last is None else last["heartbeat_at"],
-        jobs=0 if counts is None else int(counts["n"]),
-        active_jobs=0 if counts is None else int(counts["n_active"]),
+        active_jobs=0 if counts is None else int(counts["n"]),
         overdue_seconds=0.0 if next_at is None else max(0.0, now - next_at),
     )

@@ -32,14 +32,6 @@ _DESTINATIONS = {
 }
 
 
-class LoadedSkill(msgspec.Struct, frozen=True):
-    """A skill that the job names: its text, or why there is none."""
-
-    name: str
-    text: str = ""
-    problem: str | None = None
-
-
 def build_prompt(
     job: Job,
     slot: Slot,
@@ -47,7 +39,7 @@ def build_prompt(
     model: str,
     provider: str,
     script: ScriptRun | None = None,
-    skills: Sequence[LoadedSkill] = (),
+    skills: Sequence[str] = (),
 ) -> str:
     """The whole prompt. It names the model, so it is built when that is known."""
     time = local(slot.scheduled_at, job.zone)
@@ -58,11 +50,7 @@ def build_prompt(
         _filled("runtime", time=f"{time:%A, %Y-%m-%d %H:%M} ({job.zone})", model=model, provider=provider),
     ]
     parts = [_filled("job", name=job.name), "\n".join(f"- {line}" for line in lines)]
-    for skill in skills:
-        if skill.problem is None:
-            parts.append(_filled("skill", name=skill.name, text=skill.text.strip()))
-        else:
-            parts.append(_filled("missing_skill", name=skill.name, reason=skill.problem.strip().rstrip(".")))
+    parts += skills
     if script is not None:
         parts.append(_script(job, script))
     parts.append(_filled("task", prompt=job.prompt.strip()))
@@ -204,7 +192,7 @@ class _SlotRun:
         self.notes: list[str] = []
         self.script: ScriptRun | None = None
         self.chosen: ChosenModel | None = None
-        self.answer: AgentAnswer | None = None
+        self.answer = AgentAnswer(text="")
 
     def record(self) -> JobRun:
         """Do the work, and return its line of the history."""
@@ -223,10 +211,10 @@ class _SlotRun:
             script_output=_kept(redact(self.script.whole), _KEPT_OF_SCRIPT) if self.script is not None else "",
             model=self.chosen.model if self.chosen is not None else None,
             provider=self.chosen.provider if self.chosen is not None else None,
-            session=answer.session if answer is not None else None,
-            tokens_in=answer.tokens_in if answer is not None else None,
-            tokens_out=answer.tokens_out if answer is not None else None,
-            cost_usd=answer.cost_usd if answer is not None else None,
+            session=answer.session,
+            tokens_in=answer.tokens_in,
+            tokens_out=answer.tokens_out,
+            cost_usd=answer.cost_usd,
             delivery="pending" if is_due else "none",
             note=_kept(redact(" ".join(self.notes))),
         )
@@ -259,14 +247,14 @@ class _SlotRun:
             stop=lambda: not self.heartbeat(),
             run_program=parts.run_program,
         )
-        if ran.was_stopped:
+        if ran.limit == "stopped":
             return self._called_off()
         # A failed script still reaches the agent, which can say what that means; one that timed out or never ran
         # does not, since there is nothing to explain.
-        if ran.problem is not None and (ran.is_overtime or not ran.could_start or not job.prompt.strip()):
+        if ran.problem is not None and (ran.limit in ("time", "start") or not job.prompt.strip()):
             return RunResult(
                 outcome="failed",
-                fault="timeout" if ran.is_overtime else "script",
+                fault="timeout" if ran.limit == "time" else "script",
                 reason=ran.problem,
                 text=ran.output.strip() if not job.prompt.strip() else "",
             )
@@ -301,19 +289,20 @@ class _SlotRun:
                 model=chosen.model,
                 provider=chosen.provider,
                 script=self.script,
-                skills=[self._load(name) for name in job.skills],
+                skills=[self._load_skill(name) for name in job.skills],
             ),
             chosen=chosen,
             session_id=self.slot.session_id,
             timeout_seconds=max(1.0, self.until - time.monotonic()),
         )
 
-    def _load(self, name: str) -> LoadedSkill:
+    def _load_skill(self, name: str) -> str:
+        """A skill that the job names, for its prompt; or why there is none."""
         try:
-            return LoadedSkill(name, self.parts.load_skill(name))
+            return _filled("skill", name=name, text=self.parts.load_skill(name).strip())
         except SeasonedError as error:
             self.notes.append(f"The skill {name!r} was missing: {error}")
-            return LoadedSkill(name, problem=str(error))
+            return _filled("missing_skill", name=name, reason=str(error).strip().rstrip("."))
 
     def _ask(self, task: AgentTask) -> AgentAnswer:
         try:

@@ -55,15 +55,13 @@ class ScriptRun(msgspec.Struct, frozen=True, kw_only=True):
     error_output: str = ""
     # Why it failed, in a sentence; None where it did not.
     problem: str | None = None
-    is_overtime: bool = False
-    # The run was called off meanwhile.
-    was_stopped: bool = False
-    could_start: bool = True
+    # What ended it: it could not start, ran too long, printed too much, or its run was called off meanwhile.
+    limit: str = ""
 
     @property
     def is_nothing_to_do(self) -> bool:
         """Whether it ended well and says that there is nothing to do."""
-        return self.problem is None and not self.was_stopped and says_nothing(self.output)
+        return self.problem is None and says_nothing(self.output)
 
     @property
     def whole(self) -> str:
@@ -92,10 +90,8 @@ def find_script(folder: Path, name: str) -> Path:
         raise NotFound(f"folder {str(folder)!r} not found. Create it and put {name!r} there.") from error
     try:
         path = (allowed / name).resolve(strict=True)
-    except FileNotFoundError as error:
-        raise NotFound(f"script {name!r} not found in {str(folder)!r}. Put it there.") from error
     except (OSError, RuntimeError, ValueError) as error:
-        raise NotFound(f"script {name!r} not found ({error}). Put it into {str(folder)!r}.") from error
+        raise NotFound(f"script {name!r} not found in {str(folder)!r}. Put it there.") from error
     # Compared after links are resolved, so a link cannot lead out of the folder.
     if not path.is_relative_to(allowed):
         raise Refused(f"the script {name!r} is outside {str(folder)!r}. Copy it there; a link is not enough.")
@@ -133,7 +129,7 @@ def run_script(
     try:
         command = command_of(find_script(scripts, name))
     except (NotFound, Refused) as error:
-        return ScriptRun(problem=f"The script was not run: {error}", could_start=False)
+        return ScriptRun(problem=f"The script was not run: {error}", limit="start")
     ran = run_program(
         command,
         folder=folder or scripts,
@@ -144,7 +140,7 @@ def run_script(
         stop=stop,
     )
     if ran.limit == "start":
-        return ScriptRun(problem=f"The script {name!r} could not be started: {ran.errors}", could_start=False)
+        return ScriptRun(problem=f"The script {name!r} could not be started: {ran.errors}", limit="start")
     endings = {
         "time": f"did not end within {time_seconds:g} s and was ended",
         "output": "printed too much and was ended",
@@ -155,8 +151,7 @@ def run_script(
         output=ran.output,
         error_output=ran.errors,
         problem=f"The script {name!r} {endings[ran.limit]}." if endings[ran.limit] else None,
-        is_overtime=ran.limit == "time",
-        was_stopped=ran.limit == "stopped",
+        limit=ran.limit,
     )
 
 

@@ -10,13 +10,15 @@ from functools import lru_cache
 from itertools import islice
 from zoneinfo import ZoneInfo, available_timezones
 
-from seasoned.errors import CannotDo, UsageError
+from cronsim import CronSim, CronSimError
+
+from seasoned.errors import UsageError
 from seasoned.schedule.job import At, Cron, Every, Job, Schedule, check_job
 
 SHOWN_TIMES = 5
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _WORDS = {"second": "s", "sec": "s", "minute": "m", "min": "m", "hour": "h", "hr": "h", "day": "d", "week": "w"}
-_PART = re.compile(r"(\d+)\s*([a-z]+)\s*")
+_PART = re.compile(r"(\d*)\s*([a-z]+)\s*")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _EXAMPLES = "'*/5 * * * *', 'every 30m', 'in 2h' or '2030-12-24 18:00'"
 _ALIASES = {
@@ -89,11 +91,6 @@ def in_words(schedule: Schedule, zone: str = "UTC") -> str:
     return f"every {_parts(schedule.seconds)}"
 
 
-def span_in_words(seconds: float) -> str:
-    """A span of time, as `parse_schedule` reads it, in its two largest units: `1d 4h`."""
-    return " ".join(_parts(max(0, round(seconds))).split()[:2])
-
-
 def _parts(seconds: int) -> str:
     parts = []
     for unit in ("w", "d", "h", "m", "s"):
@@ -138,23 +135,12 @@ def _cron_times(expression: str, zone: str, after: float) -> Iterator[float]:
 
 def _simulate(expression: str, start: datetime) -> Iterator[datetime]:
     try:
-        from cronsim import CronSim, CronSimError
-    except ImportError as error:
-        raise CannotDo("cron expressions need the package cronsim. Run: pip install seasoned") from error
-    try:
         return CronSim(expression, start)
     except CronSimError as error:
-        if str(error) == "Bad day-of-month" and _is_in_range(expression):
-            raise UsageError(f"{expression!r} never matches: those months have no such day.") from error
         raise UsageError(
             f"{expression!r} is not a valid cron expression ({error}). The five fields are minute, hour, day of month, "
             "month, day of week, as in '30 2 * * 1-5'."
         ) from error
-
-
-def _is_in_range(expression: str) -> bool:
-    """Whether all days are 1 to 31: cronsim has one message for the 32nd and for the 30th of February."""
-    return all(1 <= int(day) <= 31 for day in re.findall(r"\d+", expression.split()[2].partition("/")[0]))
 
 
 def _checked(schedule: Schedule, *, zone: str, now: float, created_at: float | None = None) -> Schedule:
@@ -180,12 +166,9 @@ def _parse_span(words: str, text: str) -> int:
         # Longer numbers are beyond every limit, and Python refuses to convert very long ones.
         if unit is None or match.start() != end or len(match[1]) > 12:
             break
-        seconds, end = seconds + int(match[1]) * _UNITS[unit], match.end()
+        seconds, end = seconds + int(match[1] or 1) * _UNITS[unit], match.end()
     if end != len(words) or not seconds:
-        singular = words in _WORDS or words in _UNITS
-        if not singular:
-            raise UsageError(f"{text!r} is not a valid duration. Write it like '30m', '2h' or '1d 12h'.")
-        return _UNITS[_WORDS.get(words, words)]
+        raise UsageError(f"{text!r} is not a valid duration. Write it like '30m', '2h' or '1d 12h'.")
     return seconds
 
 

@@ -20,7 +20,7 @@ WHERE removed_at IS NULL AND (id = :text OR name = :text)
 ORDER BY CASE WHEN id = :text THEN 0 ELSE 1 END;
 
 -- name: count_jobs
-SELECT COUNT(*) AS n, COUNT(next_at) AS n_active FROM job WHERE removed_at IS NULL;
+SELECT COUNT(next_at) AS n FROM job WHERE removed_at IS NULL;
 
 -- name: due_jobs
 SELECT id, document, next_at FROM job WHERE next_at <= :now ORDER BY next_at, id;
