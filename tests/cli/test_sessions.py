@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.cli.run import answer, seasoned
+from tests.cli.run import answer, process, seasoned
+from tests.web.filled import fill_project
 
 
 @pytest.fixture(autouse=True)
@@ -74,3 +76,36 @@ def test_usage_is_summed_by_project_and_week_the_dearest_first() -> None:
     said = seasoned("usage", "--by", "project,month", COLUMNS="80").stdout
     assert max(map(len, said.splitlines()[1:-2])) <= 80 and "~$" in said
     assert "one of day, week, month" in " ".join(seasoned("usage", "--by", "year", expect=2).stderr.split())
+
+
+def test_a_session_is_resumed_in_its_agent_and_folder(tmp_path: Path) -> None:
+    folder, home, programs = tmp_path / "my shop", tmp_path / "other", tmp_path / "bin"
+    for each in (folder / ".git", home, programs):
+        each.mkdir(parents=True)
+    fill_project(home, folder, sessions=1)
+    own = {"HOME": str(home), "SEASONED_HOME": str(home), "PATH": f"{programs}:/usr/bin:/bin"}
+    (found,) = json.loads(seasoned("sessions", "--store", "--json", **own).stdout)["sessions"]
+    one = found["session_id"]
+    command = f"cd '{folder}' && claude --resume {one}"
+    assert seasoned("resume", one, **own).stdout == f"{command}\n"
+    assert json.loads(seasoned("resume", one, "--json", **own).stdout)["command"] == command
+    assert "not on the PATH" in seasoned("resume", one, "--run", expect=3, **own).stderr
+    (programs / "claude").write_text('#!/bin/sh\necho "$PWD: $*"\n', "utf-8")
+    (programs / "claude").chmod(0o755)
+    assert process("resume", one, "--run", **own).stdout == f"{folder}: --resume {one}\n"
+    folder.rename(tmp_path / "moved")
+    assert "cannot be entered" in seasoned("resume", one, "--run", expect=3, **own).stderr
+
+
+def test_a_sub_agent_is_resumed_by_its_parent() -> None:
+    child = next(one for one in answer("sessions", "--limit", 500)["sessions"] if one["relation"] == "subagent")
+    said = seasoned("resume", child["session_id"], expect=3).stderr
+    assert f"Resume {child['parent']}." in said
+
+
+def test_a_hit_shows_the_words_once_and_how_to_go_back() -> None:
+    hits = [one for one in answer("search", "carriers", "--all")["hits"] if one["by"] == "person" and one["resume"]]
+    (first, *_) = [one for one in hits if one["title"] in one["snippet"]]
+    shown = seasoned("search", "carriers", "--all").stdout
+    assert shown.count(first["title"]) == 1
+    assert first["resume"] in [line.strip() for line in shown.splitlines()]

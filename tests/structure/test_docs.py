@@ -33,6 +33,7 @@ ANSWERS = {
     "query": ["mine {samples}/codex --engine inline", 'query --json "SELECT 1"'],
     "sessions": ["sessions {samples} --json"],
     "search": ["search carriers --all --json"],
+    "resume": ["resume 5e463e44-dd68-49d2-9412-13b73dc60395 --json"],
     "projects": ["projects --json"],
     "project": ["projects /home/mira/waypost --json"],
     "project-merge": ["projects /home/jonas/src/waypost --merge-into /home/mira/waypost --json"],
@@ -105,7 +106,7 @@ ANSWERS = {
 }
 # How to get each answer: commands one after the other, of which the last one prints it. A scripted model answers.
 JOBS = '[{"name":"a","prompt":"P.","deliver":"signal","schedule":{"kind":"interval","minutes":5}},{"name":"b"}]'
-SCANNED = ("search", "forget", "export", "doctor", "projects", "project", "project-merge", "project-split")
+SCANNED = ("search", "resume", "forget", "export", "doctor", "projects", "project", "project-merge", "project-split")
 # With an agent that is not connected there is something to advise.
 WITH_AGENT = ("advise", "advice")
 # The answers are asked for in this many tests, so that two processes can share them.

@@ -27,6 +27,7 @@ GROUPS = {
         "sessions": ("look.session:sessions", "List sessions"),
         "show": ("look.session:show", "Show a session with a verdict on every call"),
         "search": ("look.session:search", "Find sessions by what was said and done"),
+        "resume": ("look.session:resume", "Go back into a session, in its agent"),
         "usage": ("look.usage:usage", "Show tokens and cost"),
         "watch": ("look.watch:watch", "Follow running sessions, call by call"),
         "report": ("look.insight:report", "Report: do sessions improve with experience?"),

@@ -21,13 +21,20 @@ _ANYWHERE = frozenset({"hermes"})
 _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{3,79}")
 
 
-def resume_command(agent: str, native_id: str, folder: str | None) -> str | None:
-    """`cd FOLDER && claude --resume ID`; None for other agents, and where the id or the folder is not plain text."""
+def resume_words(agent: str, native_id: str) -> list[str] | None:
+    """The program and its arguments; None for other agents, and where the id is not plain text."""
     command = _COMMANDS.get(agent)
     # A side chain cannot be continued: its id is not plain.
     if command is None or not _PLAIN_ID.fullmatch(native_id):
         return None
-    done = command.format(id=native_id)
+    return command.format(id=native_id).split()
+
+
+def resume_command(agent: str, native_id: str, folder: str | None) -> str | None:
+    """`cd FOLDER && claude --resume ID` for a shell; None where there is none, or the folder is not plain text."""
+    words = resume_words(agent, native_id)
+    if words is None:
+        return None
     if folder is None or agent in _ANYWHERE:
-        return done
-    return f"cd {shlex.quote(folder)} && {done}" if folder.isprintable() else None
+        return " ".join(words)
+    return f"cd {shlex.quote(folder)} && {' '.join(words)}" if folder.isprintable() else None

@@ -1,8 +1,10 @@
-"""`scan`, `sessions`, `search` and `show`: read sessions, find them, and show them with a verdict on every call."""
+"""`scan`, `sessions`, `search`, `show` and `resume`: read sessions, find them, show them and go back into them."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
@@ -37,7 +39,8 @@ from seasoned.cli.output import ReadingBar, console, money, print_json, printabl
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
 from seasoned.command.call import brief_of
 from seasoned.config import load
-from seasoned.errors import SeasonedError
+from seasoned.errors import CannotDo, SeasonedError
+from seasoned.history.resume import resume_command, resume_words
 from seasoned.project import name_of
 from seasoned.session import Session
 from seasoned.store import Store
@@ -458,6 +461,7 @@ def _hit_answer(hit: SearchHit) -> dict[str, Any]:
         "tool": place.tool,
         "verdict": place.verdict,
         "snippet": hit.snippet,
+        "resume": resume_command(session["agent"], session["native_id"], session["cwd"]),
         "matches": list(hit.pieces[1::2]),
         "lines": hit.lines,
     }
@@ -480,6 +484,50 @@ def _print_hit(hit: SearchHit) -> None:
         line.append(f"  ({hit.lines - 1} more)", style="dim")
     out = console()
     out.print(head)
-    if session["title"] and place.by != "title":
+    if session["title"] and not _says_same(session["title"], hit.snippet):
         out.print(Text(f"  {printable(session['title'])[:100]}"))
     out.print(line)
+    command = resume_command(session["agent"], session["native_id"], session["cwd"])
+    if command is not None:
+        out.print(Text(f"  {command}", style="dim"), soft_wrap=True)
+
+
+def _says_same(title: str, snippet: str) -> bool:
+    """Whether one is a part of the other: most titles are the words that a session began with."""
+    short, long = sorted((" ".join(text.split()).strip("… ") for text in (title, snippet)), key=len)
+    return short in long
+
+
+@click.command()
+@click.argument("session")
+@click.option("--run", "is_run", is_flag=True, help="Start the agent, in the folder of the session.")
+@json_option
+def resume(session: str, is_run: bool, as_json: bool) -> None:
+    """Go back into a session, in its agent.
+
+    Prints the agent's own command. SESSION is a session id or its beginning.
+
+    \b
+    Example: seasoned resume 53ea19c1 --run
+    """
+    with own_store(load()) as store:
+        row = find_session(store, session)
+    agent, native_id, folder = row["agent"], row["native_id"], row["cwd"]
+    words, command = resume_words(agent, native_id), resume_command(agent, native_id, folder)
+    if words is None or command is None:
+        parent = f" Resume {row['parent_agent']}:{row['parent_native_id']}." if row["parent_agent"] else ""
+        raise CannotDo(f"'{agent}:{native_id}' cannot be resumed: its agent has no command for it.{parent}")
+    if as_json:
+        print_json("resume", {"agent": agent, "session_id": native_id, "cwd": folder, "command": command})
+        return
+    if not is_run:
+        click.echo(command)
+        return
+    if shutil.which(words[0]) is None:
+        raise CannotDo(f"{words[0]!r} is not on the PATH. Install it, or run this where it is: {command}")
+    try:
+        os.chdir(folder or ".")
+    except OSError as error:
+        raise CannotDo(f"The folder {folder!r} of the session cannot be entered: {error.strerror}.") from error
+    # The agent takes the place of this process, so that the terminal is its own.
+    os.execvp(words[0], words)
