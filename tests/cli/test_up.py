@@ -14,7 +14,7 @@ from tests.cli.terminal import terminal
 from tests.cli.test_serve import _line_with, started
 
 WORDS = "four words are enough"
-LINK = r"http://127\.0\.0\.1:\d+/login/[\w-]{32,}"
+LINK = r"http://127\.0\.0\.1:\d+/login/[\w-]{32}"
 
 
 def test_where_nobody_sits_up_serves_the_samples_by_a_link_that_only_reads(home: Path) -> None:
