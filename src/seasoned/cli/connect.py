@@ -84,7 +84,7 @@ def _chosen(known: list[dict[str, Any]], *, yes: bool, asks: bool) -> list[str]:
     _list_parts(PARTS)
     for one in found:
         say()
-        click.secho(f"{one['title']} ({one['agent']}): {_connection(one)}", bold=True)
+        say(f"{one['title']} ({one['agent']}): {_connection(one)}", bold=True)
         _list_sentences(one["lacks"])
     say()
     free = [one["agent"] for one in found if not one["connected"]]
@@ -208,17 +208,17 @@ def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
 def show_plan(plan: ConnectPlan, *, undo: bool) -> None:
     """Print the diff of every file that a plan changes, and the links."""
     for one in plan.changes:
-        click.secho(f"{one.path}: {one.why}", bold=True)
+        say(f"{one.path}: {one.why}", bold=True)
         # A diff of the user's own file, which can hold anything.
         for line in printable(preview(one)).splitlines():
             click.secho(line, fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1]))
-        click.echo("")
+        say("")
     for each in plan.links:
         names = [path.name for path in made_links(each)] if undo else missing_links(each)
         if undo:
-            click.secho(f"{each.folder}: links to {each.source} are removed ({len(names)})", bold=True)
+            say(f"{each.folder}: links to {each.source} are removed ({len(names)})", bold=True)
         else:
-            click.secho(f"{each.folder}: {each.why} ({', '.join(names) or 'none yet'})", bold=True)
+            say(f"{each.folder}: {each.why} ({', '.join(names) or 'none yet'})", bold=True)
     if "confirmations" in plan.parts and not undo and plan.agent in AGENTS and plan.agent != "hermes":
         said = f"While Seasoned is missing or broken, {AGENTS[plan.agent].title} refuses all calls that may change"
         say(f"{said} something.\nTo let them run: rm {guard_file(load().home, plan.agent)}")
@@ -245,4 +245,4 @@ def _end(answer: dict[str, Any], *, as_json: bool) -> None:
         say("Left for you to do:")
         for number, step in enumerate(answer["steps"], start=1):
             # Long paths and commands stay whole, to be copied.
-            click.echo(f"  {number}. {step}")
+            say(f"  {number}. {step}")

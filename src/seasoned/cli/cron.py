@@ -16,7 +16,7 @@ import msgspec
 from seasoned.app.scheduler import add_job, jobs_database, own_zone, run_job, start_scheduler
 from seasoned.app.stores import kept_secrecy, open_log
 from seasoned.cli.options import Commands, json_option, verbose_option, yes_option
-from seasoned.cli.output import console, print_json, printable, table, when
+from seasoned.cli.output import console, print_json, printable, say, table, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, NotFound
 from seasoned.runner.agent import AGENT_PROGRAMS
@@ -99,7 +99,7 @@ def add(as_json: bool, prompt: str | None, delivery: tuple[str, ...], **options:
     _print_job(job, now, as_json=as_json)
     if not as_json and not state.is_kept:
         # Without a scheduler the job would silently wait forever.
-        click.echo(state.sentence, err=True)
+        say(state.sentence, err=True)
 
 
 @cron.command("list")
@@ -125,7 +125,7 @@ def list_jobs(job: str | None, as_json: bool) -> None:
         print_json("cron-jobs", {"jobs": answers, "is_kept": state.is_kept, "said": state.sentence})
         return
     if not found:
-        click.echo('No jobs yet. Try: seasoned cron add NAME "every 1h" "What to do."')
+        say('No jobs yet. Try: seasoned cron add NAME "every 1h" "What to do."')
         return
     rows = [
         (
@@ -140,7 +140,7 @@ def list_jobs(job: str | None, as_json: bool) -> None:
     ]
     table(["job", "when", "next", "state", "runs", "last"], rows, nowrap=["job", "next"])
     # On stdout if all is well, on stderr as a warning.
-    click.echo(state.sentence, err=not state.is_kept)
+    say(state.sentence, err=not state.is_kept)
 
 
 def _print_one(job: str, *, as_json: bool) -> None:
@@ -151,7 +151,7 @@ def _print_one(job: str, *, as_json: bool) -> None:
         value = getattr(stored.job, field)
         if value not in (None, "", (), False):
             text = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else value
-            click.echo(printable(f"{field.replace('_', ' ')}: {text}"))
+            say(printable(f"{field.replace('_', ' ')}: {text}"))
 
 
 @cron.command()
@@ -191,9 +191,9 @@ def _run_later(job: str, *, as_json: bool) -> None:
     if as_json:
         print_json("cron-run", msgspec.to_builtins(record))
         return
-    click.echo("It runs as soon as a scheduler is free.")
+    say("It runs as soon as a scheduler is free.")
     if not state.is_alive:
-        click.echo("No scheduler is running. Start one: `seasoned cron serve`.", err=True)
+        say("No scheduler is running. Start one: `seasoned cron serve`.", err=True)
 
 
 @cron.command()
@@ -254,7 +254,7 @@ def history(job: str | None, limit: int, with_output: bool, as_json: bool) -> No
     if as_json:
         print_json("cron-history", {"runs": [msgspec.to_builtins(one) for one in found]})
     elif not found:
-        click.echo("Nothing has run yet.")
+        say("Nothing has run yet.")
     elif with_output:
         for one in found:
             _print_run(one, names.get(one.job_id, one.job_id))
@@ -303,11 +303,11 @@ def import_(path: Path | None, zone: str | None, as_json: bool) -> None:
         left = [{"place": place, "reason": reason} for place, reason in found.left_out]
         print_json("cron-import", {"jobs": jobs, "left_out": left})
         return
-    click.echo(f"Imported {plural(len(found.jobs), 'job')}.")
+    say(f"Imported {plural(len(found.jobs), 'job')}.")
     for place, reason in found.left_out:
-        click.echo(printable(f"Left out: {place}: {reason}"), err=True)
+        say(printable(f"Left out: {place}: {reason}"), err=True)
     if any(one.script for one in found.jobs):
-        click.echo(f"Copy their scripts into {str(config.home / FOLDER)!r}: only scripts there are run.")
+        say(f"Copy their scripts into {str(config.home / FOLDER)!r}: only scripts there are run.")
 
 
 @cron.command()
@@ -329,14 +329,14 @@ def serve(verbose: bool) -> None:
     asked = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: asked.set())
-    click.echo(f"Running the schedule with {plural(jobs, 'job')}. Press Ctrl-C to stop.")
+    say(f"Running the schedule with {plural(jobs, 'job')}. Press Ctrl-C to stop.")
     # Waits in short steps, because a wait without a limit would not notice that the thread died.
     while running.is_alive and not asked.is_set():
         asked.wait(_WAIT_SECONDS)
     if not asked.is_set():
         raise CannotDo(f"The scheduler stopped unexpectedly. See the log in {str(config.log_folder)!r}.")
     # Said before stopping, which can take some seconds.
-    click.echo("Stopping: no new runs, and a few seconds for those that are running.")
+    say("Stopping: no new runs, and a few seconds for those that are running.")
     running.stop()
 
 
@@ -346,11 +346,11 @@ def _print_job(stored: StoredJob, now: float, *, as_json: bool) -> None:
     if as_json:
         print_json("cron-job", found)
         return
-    click.echo(printable(f"{found['name']} · {found['when']} · {found['zone']} · {found['state']} · id {found['id']}"))
+    say(printable(f"{found['name']} · {found['when']} · {found['zone']} · {found['state']} · id {found['id']}"))
     if not found["next_times"]:
-        click.echo("It will not run again." if found["state"] == "done" else "No times to come.")
+        say("It will not run again." if found["state"] == "done" else "No times to come.")
     for text in found["next_times"]:
-        click.echo(f"  {datetime.fromisoformat(text):%a %Y-%m-%d %H:%M:%S %z}")
+        say(f"  {datetime.fromisoformat(text):%a %Y-%m-%d %H:%M:%S %z}")
 
 
 def _print_run(record: JobRun, name: str) -> None:

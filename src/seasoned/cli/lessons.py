@@ -37,7 +37,7 @@ from seasoned.cli.options import (
     store_option,
     yes_option,
 )
-from seasoned.cli.output import ReadingBar, print_json, printable, table, when
+from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when
 from seasoned.cli.project import histories, passed_over_answer
 from seasoned.config import Config, load
 from seasoned.connect.instruction_file import ShownList, read_shown, save_shown
@@ -95,7 +95,7 @@ def lessons(
         for choice, text in given:
             redactor = Secrecy(load_key(config.home), config.redact).redactor()
             what = decide_lesson(store, key, text, choice, folder=folder, redactor=redactor)
-            click.echo(f"`{printable(what)}` {_DONE[choice]} in {printable(name_of(key))}.", err=as_json)
+            say(f"`{printable(what)}` {_DONE[choice]} in {printable(name_of(key))}.", err=as_json)
         view = lesson_view(store, key, folder)
     if as_json:
         print_json("lessons", msgspec.to_builtins(view))
@@ -128,27 +128,27 @@ _DONE = {
 
 
 def _print_lessons(view: LessonView, *, is_whole: bool, with_evidence: bool) -> None:
-    click.echo(printable(view.project))
-    click.echo()
+    say(printable(view.project))
+    say()
     if view.text:
-        click.echo("A session sees at its start:\n")
-        click.echo("\n".join(f"  {line}" for line in printable_lines(view.text)))
+        say("A session sees at its start:\n")
+        say("\n".join(f"  {line}" for line in printable_lines(view.text)))
     else:
-        click.echo("A session sees nothing at its start: no command is worth a line yet. --all says why.")
+        say("A session sees nothing at its start: no command is worth a line yet. --all says why.")
     for kind, title in _KINDS.items():
         of_kind = [one for one in view.lessons if one.kind == kind]
         shown = [one for one in of_kind if one.state != "silent"]
         silent = [one for one in of_kind if one.state == "silent"]
         if shown:
-            click.echo(f"\n{title}\n")
+            say(f"\n{title}\n")
             for one in shown:
                 _print_lesson(one, with_evidence=with_evidence)
         if silent and is_whole:
-            click.echo(f"\nSilent ({plural(len(silent), 'lesson')})\n")
+            say(f"\nSilent ({plural(len(silent), 'lesson')})\n")
             for one in silent:
                 _print_lesson(one, with_evidence=with_evidence)
         elif silent:
-            click.echo(f"\n{plural(len(silent), 'more lesson')} of this kind {_is(silent)} silent; --all says why.")
+            say(f"\n{plural(len(silent), 'more lesson')} of this kind {_is(silent)} silent; --all says why.")
 
 
 _KINDS = {"command": "Commands", "rule": "Rules of yours", "repair": "After a failure, one line"}
@@ -164,11 +164,11 @@ def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
     notes = [f"id {one.id}" if one.kind == "rule" else "", stands if one.among else ""]
     notes += ["" if one.state in ("shown", "silent") else one.state, one.reason]
     notes += [", ".join(one.where)]
-    click.echo(f"  {printable(what)}")
-    click.secho(f"      {printable('; '.join(filter(None, notes)))}", dim=True)
+    say(f"  {printable(what)}")
+    say(f"      {printable('; '.join(filter(None, notes)))}", dim=True)
     if with_evidence:
         for session in one.sessions:
-            click.echo(f"      {printable(session)}")
+            say(f"      {printable(session)}")
 
 
 def printable_lines(text: str) -> list[str]:
@@ -205,7 +205,7 @@ def share(dry_run: bool, yes: bool, as_json: bool) -> None:
     if as_json:
         print_json("share", answer)
     elif not is_changed:
-        click.echo("The file says the same already. Nothing to change.")
+        say("The file says the same already. Nothing to change.")
 
 
 @click.command(epilog=PATHS_HELP)
@@ -259,7 +259,7 @@ def _print_backtest(found: Backtest) -> None:
     every = (*found.projects, found.all)
     columns = ["project", "sessions", "told", "lines", "right where done", "as written", "covered", "baseline", "worth"]
     table(columns, [_cells(one) for one in every], nowrap=["project"], title="At the start and the first prompt")
-    click.echo()
+    say()
     columns = [
         "project",
         "mistakes",
@@ -288,11 +288,9 @@ def _print_backtest(found: Backtest) -> None:
         for one in every
     ]
     table(columns, rows, nowrap=["project"], title="At calls")
-    click.echo(_BACKTEST_WORDS)
+    say(_BACKTEST_WORDS)
     if found.left_out:
-        click.echo(
-            f"Left out: {plural(found.left_out, 'session')} without a time or a project, or with too few others."
-        )
+        say(f"Left out: {plural(found.left_out, 'session')} without a time or a project, or with too few others.")
 
 
 _BACKTEST_WORDS = f"""
@@ -337,13 +335,13 @@ def _print_told(one: Replayed) -> None:
     lines = one.lines["chosen"]
     if not lines and not one.hints:
         return
-    click.echo(f"\n{printable(one.root)} ({printable(name_of(one.project))})")
+    say(f"\n{printable(one.root)} ({printable(name_of(one.project))})")
     for line in lines:
         mark = "right" if line.right else "done otherwise" if line.done else "not done"
-        click.echo(f"  {line.place}: {printable(line.text)} [{mark}]")
+        say(f"  {line.place}: {printable(line.text)} [{mark}]")
     for hint in one.hints:
         mark = "false" if hint.false else {True: "right", False: "other repair", None: "not repaired"}[hint.right]
-        click.echo(f"  {'before' if hint.is_before else 'after'} a call: {printable(hint.text)} [{mark}]")
+        say(f"  {'before' if hint.is_before else 'after'} a call: {printable(hint.text)} [{mark}]")
 
 
 _PLACES = {
@@ -377,7 +375,7 @@ def receipt(session: str | None, as_json: bool) -> None:
     if as_json:
         print_json("receipt", {**_receipt_answer(shown), "cold": cold})
     elif shown is None:
-        click.echo("No session was shown anything yet.")
+        say("No session was shown anything yet.")
     else:
         _print_receipt(shown, cold)
 
@@ -392,26 +390,26 @@ def _receipt_answer(found: Receipt | None) -> dict[str, object]:
 
 def _print_receipt(found: Receipt, cold: str) -> None:
     where = f", {printable(found.project)}" if found.project else ""
-    click.secho(f"{found.session}{where}", bold=True)
+    say(f"{found.session}{where}", bold=True)
     if found.shown:
         states = [f"{found.count(name)} {name}" for name in ("used", "not used", "failed", "unknown")]
-        click.echo(f"{plural(len(found.shown), 'thing')} shown: {', '.join(states)}.\n")
+        say(f"{plural(len(found.shown), 'thing')} shown: {', '.join(states)}.\n")
         table(
             ["when", "where", "what", "used"],
             [(when(one.at), _PLACES[one.place], printable(one.text), one.used) for one in found.shown],
         )
         for reason in dict.fromkeys(one.reason for one in found.shown if one.reason):
             click.echo(f"\nUnknown: {reason}.", nl=False)
-        click.echo()
+        say()
     if not found.is_read and found.shown:
-        click.echo("This session is not in the store yet. Run `seasoned scan` to see what it used.")
+        say("This session is not in the store yet. Run `seasoned scan` to see what it used.")
     if found.kept:
-        click.echo(f"\nKept of this session: {plural(len(found.kept), 'change')}.")
+        say(f"\nKept of this session: {plural(len(found.kept), 'change')}.")
         for item in found.kept:
-            click.echo(f"  {printable(item.text)}")
-        click.echo("Undo one with `seasoned memory --undo N` or `seasoned skill --undo N`.")
+            say(f"  {printable(item.text)}")
+        say("Undo one with `seasoned memory --undo N` or `seasoned skill --undo N`.")
     if cold:
-        click.echo(f"It was shown nothing. {cold}")
+        say(f"It was shown nothing. {cold}")
 
 
 @click.command()
@@ -445,7 +443,7 @@ def advise(is_whole: bool, project: str | None, dry_run: bool, yes: bool, as_jso
             advice = _find_advice(config, store, given["dismiss"])
             dismiss_advice(store, advice)
             said = f"Dismissed: {printable(advice.sentence)} `seasoned advise --undo {advice.id}` gives it again."
-            click.echo(said, err=as_json)
+            say(said, err=as_json)
         elif given:
             _change(config, store, given, dry_run=dry_run, yes=yes, as_json=as_json)
         if given:
@@ -462,7 +460,7 @@ def advise(is_whole: bool, project: str | None, dry_run: bool, yes: bool, as_jso
 
 def advice_of(config: Config, store: Store, project: str | None) -> AdviceView:
     """What is worth doing now in a project, or in all."""
-    with ReadingBar() as bar:
+    with ReadingBar("Reading projects", of_bytes=False) as bar:
         gathered = gather(store, project=project, tell=bar)
     return advice_view(config, store, gathered, make_redactor(config), project=project)
 
@@ -503,25 +501,25 @@ def advice_answer(number: int, one: ShownAdvice) -> dict[str, Any]:
 
 def _print_advice(view: AdviceView, shown: tuple[ShownAdvice, ...]) -> None:
     if not shown:
-        click.echo("Nothing to advise: no mistake or search recurs that a step would save.")
+        say("Nothing to advise: no mistake or search recurs that a step would save.")
     for number, one in enumerate(shown, start=1):
         where = f" [{one.project}]" if one.project else ""
-        click.secho(f"{number}. {printable(one.advice.sentence)}{printable(where)}", bold=True)
-        click.echo(f"   {printable(one.evidence)}.")
+        say(f"{number}. {printable(one.advice.sentence)}{printable(where)}", bold=True)
+        say(f"   {printable(one.evidence)}.")
         how = f"`seasoned advise --apply {number}`" if one.can_apply else "by hand"
-        click.echo(f"   Step: {printable(one.step)} ({how})")
+        say(f"   Step: {printable(one.step)} ({how})")
         if not one.can_apply and one.advice.step.text != one.advice.sentence:
-            click.echo(f"         {printable(one.advice.step.text)}")
+            say(f"         {printable(one.advice.step.text)}")
     if len(view.advice) > len(shown):
-        click.echo(f"\n{len(view.advice) - len(shown)} more with --all.")
+        say(f"\n{len(view.advice) - len(shown)} more with --all.")
     applied = [one for one in view.decided if one.advice.state == "applied"]
     if applied:
-        click.echo("\nApplied:")
+        say("\nApplied:")
     for done in applied:
         where = f" [{printable(done.project)}]" if done.project else ""
-        click.echo(f"  {done.advice.id}  {when(done.advice.at)}  {printable(done.advice.sentence)}{where}")
+        say(f"  {done.advice.id}  {when(done.advice.at)}  {printable(done.advice.sentence)}{where}")
         if done.said:
-            click.echo(f"            {done.said}")
+            say(f"            {done.said}")
 
 
 def _find_advice(config: Config, store: Store, text: str) -> Advice:
@@ -541,7 +539,7 @@ def _change(config: Config, store: Store, given: dict[str, str], *, dry_run: boo
         advice = _find_advice(config, store, given["apply"])
         name, sentence, plan = advice.id, advice.sentence, plan_of(config, store, advice)
     if not as_json:
-        click.secho(printable(sentence), bold=True)
+        say(printable(sentence), bold=True)
         show_plan(plan, undo=undoes)
     state = "previewed" if dry_run else "declined"
     if not dry_run and agrees(f"{'Undo' if undoes else 'Write'} these changes?", yes=yes, as_json=as_json):
@@ -561,4 +559,4 @@ def _print_outcome(name: str, state: str, plan: ConnectPlan, as_json: bool) -> N
         "applied": f"Applied. `seasoned advise --undo {name}` undoes it.",
         "undone": "Undone: everything is as it was before.",
     }
-    click.echo(said.get(state, "Nothing was changed."))
+    say(said.get(state, "Nothing was changed."))

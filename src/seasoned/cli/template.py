@@ -26,7 +26,7 @@ from seasoned.cli.options import (
     words_in,
     yes_option,
 )
-from seasoned.cli.output import ReadingBar, print_json, printable, table, when, write_new_file
+from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when, write_new_file
 from seasoned.cli.project import print_source
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
@@ -221,7 +221,7 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
     if as_json:
         print_json("template", {"name": found.name, "deleted_versions": versions})
     else:
-        click.echo(f"Deleted {found.name} ({plural(versions, 'version')}).")
+        say(f"Deleted {found.name} ({plural(versions, 'version')}).")
 
 
 @template.command()
@@ -306,27 +306,27 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
         learned = (
             f" from {template.metrics.sessions_qualified} of {plural(template.metrics.sessions_scanned, 'session')}"
         )
-    click.echo(f"Saved {template.mark}: {', '.join(parts)}{learned}.")
+    say(f"Saved {template.mark}: {', '.join(parts)}{learned}.")
     dropped = {"unclean": template.metrics.dropped_unclean} if left_out is None else left_out
     reasons = ", ".join(f"{number} {reason}" for reason, number in dropped.items() if number)
     if reasons:
-        click.echo(f"Left out: {reasons}.")
+        say(f"Left out: {reasons}.")
     # A new version can hold examples that were retired earlier; their state is kept by id and still applies.
     hidden = len(template.examples) - len(library.active(template))
     if hidden:
         verb = plural(hidden, "example was", "examples were")
-        click.echo(f"{verb} retired or suspended before and will not be shown.")
+        say(f"{verb} retired or suspended before and will not be shown.")
     unverified = sum(_is_unverified(example, library) for example in template.examples)
     if unverified:
         verb = plural(unverified, "example is", "examples are")
-        click.echo(f"{verb} unverified until a session here makes such a call and it works.")
+        say(f"{verb} unverified until a session here makes such a call and it works.")
     # By name, a template is shown wherever it is asked for; what is chosen by itself depends on the project.
     elsewhere = why_not_here(library, template).get("of another project", 0) if library.whole is not None else 0
     if elsewhere:
         verb = plural(elsewhere, "example is", "examples are")
         by_name = "" if library.chosen_from(template.name) else " Here, sessions get it by its name only."
-        click.echo(f"{verb} of another project than this folder, and shown unasked only there.{by_name}")
-    click.echo(f"`seasoned template show {template.name}` shows it.")
+        say(f"{verb} of another project than this folder, and shown unasked only there.{by_name}")
+    say(f"`seasoned template show {template.name}` shows it.")
 
 
 def print_refreshed(store: Store, done: Refreshed, *, as_json: bool) -> None:
@@ -342,7 +342,7 @@ def print_refreshed(store: Store, done: Refreshed, *, as_json: bool) -> None:
     for template in done.made:
         print_saved(SavedTemplate(template, done.library, done.use), as_json=False)
     if not done.made:
-        click.echo("No new good sessions: the templates stay as they are.")
+        say("No new good sessions: the templates stay as they are.")
     print_too_old(done.too_old)
     print_changed(done.changed)
 
@@ -351,13 +351,13 @@ def print_changed(changed: Sequence[StateChange]) -> None:
     """Which examples are no longer shown or shown again, and why."""
     for one in changed:
         said = "May be shown again:" if one.state == "active" else one.state.capitalize()
-        click.echo(f"{said} {one.example_id} ({printable(one.tool)}): {printable(one.reason)}")
+        say(f"{said} {one.example_id} ({printable(one.tool)}): {printable(one.reason)}")
 
 
 def print_too_old(old: int) -> None:
     """Which sessions were too old to learn from, if any."""
     if old:
-        click.echo(too_old_sentence(old))
+        say(too_old_sentence(old))
 
 
 def example_count(template: Template, library: Library) -> str:
@@ -387,15 +387,15 @@ def print_template(found: SavedTemplate, *, as_json: bool) -> None:
         print_json("template", template_answer(template, library, use))
         return
     used = plural(use.of(template.name), "time")
-    click.echo(f"{template.mark}  {template.task_type or 'any task'}  made {when(template.created_at)}, used {used}")
+    say(f"{template.mark}  {template.task_type or 'any task'}  made {when(template.created_at)}, used {used}")
     for line in (template.description, template.addendum):
         if line:
-            click.echo(printable(line))
+            say(printable(line))
     if template.tags:
-        click.echo("tags: " + printable(", ".join(template.tags)))
+        say("tags: " + printable(", ".join(template.tags)))
     for example in template.examples:
         _print_example(example, library, library.hidden(template, example), use.examples.get(example.id, 0))
-    click.echo(f"\nLearned from {plural(len(template.sources), 'session')}.")
+    say(f"\nLearned from {plural(len(template.sources), 'session')}.")
 
 
 def _is_unverified(example: Example, library: Library) -> bool:
@@ -409,19 +409,19 @@ def _print_example(example: Example, library: Library, state: ExampleState | Non
         marks.append("unverified")
     if times_shown:
         marks.append(f"shown {plural(times_shown, 'time')}")
-    click.echo(f"\n{example.id}  {printable(example.tool)}  ({', '.join(marks)})")
+    say(f"\n{example.id}  {printable(example.tool)}  ({', '.join(marks)})")
     if state is not None:
-        click.echo(f"  {state.state} {when(state.changed_at)}: {printable(state.reason)}")
+        say(f"  {state.state} {when(state.changed_at)}: {printable(state.reason)}")
     for title, text in (("intent", example.intent), ("arguments", example.arguments), ("result", example.result)):
         if text:
-            click.echo(f"  {title:<10}{printable(text).replace(chr(10), chr(10) + ' ' * 12)}")
+            say(f"  {title:<10}{printable(text).replace(chr(10), chr(10) + ' ' * 12)}", indent=" " * 12)
     if example.repaired is not None:
         changed = ", ".join(example.repaired.changed)
-        click.echo(f"  {'repairs':<10}{printable(example.repaired.signature)} (changed: {printable(changed)})")
+        say(f"  {'repairs':<10}{printable(example.repaired.signature)} (changed: {printable(changed)})")
     shown = [f"{one.session} {when(one.time)}" for one in example.sources[:_SOURCES_SHOWN]]
     more = len(example.sources) - len(shown)
     if shown:
-        click.echo(f"  {'from':<10}{printable(', '.join(shown))}" + (f" and {more} more" if more > 0 else ""))
+        say(f"  {'from':<10}{printable(', '.join(shown))}" + (f" and {more} more" if more > 0 else ""))
 
 
 def print_rendered(store: Store, found: SavedTemplate, format: str, form: str, *, as_json: bool) -> None:
@@ -440,7 +440,7 @@ def print_rendered(store: Store, found: SavedTemplate, format: str, form: str, *
     content = rendered.content if rendered.format == "text" else msgspec.json.format(rendered.content, indent=2)
     click.echo(printable(content.decode("utf-8", "replace")))
     # On stderr, so that the block alone can be redirected.
-    click.echo(f"{rendered.tokens} tokens. A session gets what fits into its budget.", err=True)
+    say(f"{rendered.tokens} tokens. A session gets what fits into its budget.", err=True)
 
 
 def print_list(templates: list[ListedTemplate], *, as_json: bool) -> None:
@@ -450,7 +450,7 @@ def print_list(templates: list[ListedTemplate], *, as_json: bool) -> None:
         print_json("templates", {"count": len(found), "templates": found})
         return
     if not templates:
-        click.echo("No templates match. `seasoned template build` makes one.")
+        say("No templates match. `seasoned template build` makes one.")
         return
     table(
         ["name", "version", "task", "here / active / all", "used", "made", "tags", "description"],
@@ -476,13 +476,13 @@ def print_stats(stats: LibraryStats, *, as_json: bool) -> None:
     if as_json:
         print_json("template-stats", msgspec.structs.asdict(stats))
         return
-    click.echo(
+    say(
         f"{plural(stats.total, 'template')} with {plural(stats.examples, 'example')}; "
         f"used {plural(stats.usage, 'time')}, examples shown {plural(stats.shown, 'time')}."
     )
     if stats.total:
-        click.echo("by type: " + ", ".join(f"{name} {number}" for name, number in stats.by_type.items()))
-        click.echo("examples: " + ", ".join(f"{name} {number}" for name, number in stats.states.items()))
+        say("by type: " + ", ".join(f"{name} {number}" for name, number in stats.by_type.items()))
+        say("examples: " + ", ".join(f"{name} {number}" for name, number in stats.states.items()))
 
 
 def print_state(example: Example, state: ExampleState, library: Library, *, as_json: bool) -> None:
@@ -493,7 +493,7 @@ def print_state(example: Example, state: ExampleState, library: Library, *, as_j
         print_json("example", answer)
         return
     said = "may be shown again" if state.state == "active" else f"is {state.state}"
-    click.echo(f"{example.id} ({printable(example.tool)}, in {', '.join(names)}) {said}: {printable(state.reason)}.")
+    say(f"{example.id} ({printable(example.tool)}, in {', '.join(names)}) {said}: {printable(state.reason)}.")
 
 
 def export_template(found: SavedTemplate, shape: str, to: Path | None) -> None:
@@ -506,10 +506,10 @@ def export_template(found: SavedTemplate, shape: str, to: Path | None) -> None:
             raise NotFound(f"Nothing in {template.name!r} may be shown now, so nothing was written.")
     data = write_template(template, msgspec.convert(shape, Shape), usage_count=found.use.of(template.name)).decode()
     # On stderr, so that the file alone can be piped to another machine's `import`.
-    click.echo("Names, paths and ids are written as they are; secrets and personal data are redacted.", err=True)
+    say("Names, paths and ids are written as they are; secrets and personal data are redacted.", err=True)
     if to is None:
         sys.stdout.write(data)
         return
     file = to / file_name(template) if to.is_dir() else to
     write_new_file(file, [data])
-    click.echo(f"Wrote {file}.")
+    say(f"Wrote {file}.")

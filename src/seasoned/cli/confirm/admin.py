@@ -13,7 +13,7 @@ import msgspec
 from seasoned.app.confirm import open_book
 from seasoned.cli.confirm.prompt import ask_new_passphrase, ask_passphrase
 from seasoned.cli.options import Commands, file_type, json_option
-from seasoned.cli.output import print_json, table, when
+from seasoned.cli.output import print_json, say, table, when
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import load
 from seasoned.confirm.policy import FILE, load_policy
@@ -71,7 +71,7 @@ def make(
     # Called only for the first admin, inside the rules, which know no terminal.
     def choose_passphrase(who: str) -> str:
         if not as_json:
-            click.echo("This is the first admin. Choose a passphrase of four words or more that no file holds.")
+            say("This is the first admin. Choose a passphrase of four words or more that no file holds.")
         return ask_new_passphrase(who)
 
     if alone:
@@ -88,14 +88,14 @@ def make(
         people.write_token(out, secret)
     # On stderr also with --json, which stays valid for programs.
     if warning is not None:
-        click.echo(warning, err=True)
+        say(warning, err=True)
     if as_json:
         answer = {**_plain(made), "token": None if out else secret, "file": None if out is None else str(out)}
         print_json("confirm-token", answer)
     elif out is not None:
-        click.echo(f"{made.name} is now an {made.role}. The token is in {out}.")
+        say(f"{made.name} is now an {made.role}. The token is in {out}.")
     else:
-        click.echo(f"{made.name} is now an {made.role}. The token, shown only once:")
+        say(f"{made.name} is now an {made.role}. The token, shown only once:")
         click.echo(secret)
 
 
@@ -138,7 +138,7 @@ def revoke(name: str, admin: str | None, as_json: bool) -> None:
     if as_json:
         print_json("confirm-credential", _plain(ended))
     else:
-        click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
+        say(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
 
 
 @click.command()
@@ -157,7 +157,7 @@ def passphrase(name: str, admin: str | None) -> None:
     people = _people()
     with open_book() as book:
         people.set_new_passphrase(book, name, admin=admin, ask=ask_passphrase, ask_new=ask_new_passphrase)
-    click.echo(f"{name} has a new passphrase.")
+    say(f"{name} has a new passphrase.")
 
 
 @click.command()
@@ -191,10 +191,10 @@ def policy(file: Path | None, puts: bool, summary: str, admin: str | None, as_js
     if as_json:
         print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": by})
         return
-    click.echo(f"{target} is in force. A running service picks it up by itself.")
+    say(f"{target} is in force. A running service picks it up by itself.")
     # Read again from the file: this is what is in force now.
     if (warning := load_policy(target).gives_up()) is not None:
-        click.echo(warning)
+        say(warning)
 
 
 @click.command()
@@ -243,9 +243,9 @@ def allow(
     if as_json:
         print_json("confirm-allowances", {"count": len(found), "allowances": [_plain(one) for one in found]})
     elif number is not None:
-        click.echo(f"{found[0].action} is asked about again.")
+        say(f"{found[0].action} is asked about again.")
     elif not found:
-        click.echo("Nothing is allowed without being asked.")
+        say("Nothing is allowed without being asked.")
     else:
         rows = [(one.number, one.action, one.project, one.host, when(one.until), one.by, when(one.at)) for one in found]
         table(["number", "action", "project", "host", "until", "by", "since"], rows, nowrap=["action"])
@@ -258,14 +258,14 @@ def _print_policy(place: Path, *, as_json: bool) -> None:
         plain = msgspec.to_builtins(found, enc_hook=str)
         print_json("confirm-policy", {"file": str(place), "exists": place.exists(), "policy": plain})
         return
-    click.echo(f"{place} is a valid policy." if place.exists() else f"There is no {place}: the defaults apply.")
+    say(f"{place} is a valid policy." if place.exists() else f"There is no {place}: the defaults apply.")
     rate = f"{found.rate.count} requests of an action in {found.rate.window_seconds:g} s"
-    click.echo(f"A request waits {found.timeout.default_seconds:g} s for a person; at most {rate}.")
-    click.echo(f"Allowed without a person: {', '.join(rule.action for rule in found.allow) or 'nothing'}.")
-    click.echo(f"Channels: {', '.join(found.channel) or 'none'}.")
-    click.echo(f"Always needs a person: {', '.join(sorted(HIGH_RISK))}.")
+    say(f"A request waits {found.timeout.default_seconds:g} s for a person; at most {rate}.")
+    say(f"Allowed without a person: {', '.join(rule.action for rule in found.allow) or 'nothing'}.")
+    say(f"Channels: {', '.join(found.channel) or 'none'}.")
+    say(f"Always needs a person: {', '.join(sorted(HIGH_RISK))}.")
     if (warning := found.gives_up()) is not None:
-        click.echo(warning)
+        say(warning)
 
 
 def _plain(one: Any) -> dict[str, Any]:

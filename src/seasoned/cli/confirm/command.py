@@ -15,7 +15,7 @@ from seasoned.app.confirm import ListenOptions, open_book
 from seasoned.cli.confirm.admin import allow, passphrase, policy, token
 from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
-from seasoned.cli.output import console, print_json, printable, table, when
+from seasoned.cli.output import console, print_json, printable, say, table, when
 from seasoned.cli.serve import listen_options, run_service
 from seasoned.command.action import action_words
 from seasoned.confirm.client import RequestView, check_approved
@@ -97,10 +97,10 @@ def submit(
         if as_json:
             print_json("confirm-submitted", _known(seen))
         else:
-            click.echo(f"{seen.id}  {seen.status}")
+            say(f"{seen.id}  {seen.status}")
         return
     if not as_json and seen.status == "pending":
-        click.echo(f"Waiting for a person: `seasoned confirm approve {seen.id}` or deny.", err=True)
+        say(f"Waiting for a person: `seasoned confirm approve {seen.id}` or deny.", err=True)
     seen = client.wait(seen.id, _LONGEST_SECONDS)
     if redeems and seen.is_approved:
         # The digest is of what was asked for here: an approval of anything else does not redeem.
@@ -138,7 +138,7 @@ def _print_decision(seen: RequestView, *, as_json: bool) -> None:
     check_approved(seen)
     by = f" by {printable(seen.resolved_by)}" if seen.resolved_by else ""
     used = ", and redeemed: do it now" if seen.redeemed_at is not None else ""
-    click.echo(f"{seen.id}  {seen.status}{by}{used}")
+    say(f"{seen.id}  {seen.status}{by}{used}")
 
 
 def _known(seen: RequestView) -> dict[str, Any]:
@@ -219,10 +219,10 @@ def _decide(
         fields = ("id", "action", "status", "resolved_by")
         print_json("confirm-decided", {field: getattr(decided, field) for field in fields})
     elif decided.status == "pending" and votes:
-        click.echo(votes)
+        say(votes)
     else:
         by = f" by {printable(decided.resolved_by)}" if decided.resolved_by else ""
-        click.echo(f"{decided.id}  {decided.status}{by}")
+        say(f"{decided.id}  {decided.status}{by}")
 
 
 @confirm.command("list")
@@ -248,7 +248,7 @@ def list_(
     if as_json:
         print_json("confirm-requests", {"count": len(found), "requests": found})
     elif not found:
-        click.echo("No requests match." if status or unused else "There are no requests yet.")
+        say("No requests match." if status or unused else "There are no requests yet.")
     else:
         print_requests(found)
 
@@ -339,11 +339,11 @@ def verify(heads: Path | None, head: bool, as_json: bool) -> None:
         print_json("confirm-verified", {**msgspec.to_builtins(found), "heads": len(exported)})
     elif found.ok:
         also = f", and contains {plural(len(exported), 'exported head')}" if exported else ""
-        click.echo(f"The audit is complete: {plural(found.rows, 'row')}, each chained to the one before it{also}.")
+        say(f"The audit is complete: {plural(found.rows, 'row')}, each chained to the one before it{also}.")
     else:
-        click.echo(f"The audit was changed, first at row {found.first_bad}: {printable(found.reason)}.")
+        say(f"The audit was changed, first at row {found.first_bad}: {printable(found.reason)}.")
         for more in found.problems[1:]:
-            click.echo(f"Also: {printable(more)}.")
+            say(f"Also: {printable(more)}.")
     if not found.ok:
         raise click.exceptions.Exit(1)
 
@@ -358,7 +358,7 @@ def _print_head(*, as_json: bool) -> None:
         # On one line, as `--heads` reads them.
         print_json("confirm-head", msgspec.to_builtins(found), lines=True)
     else:
-        click.echo(f"row {found.seq}  {found.hash}")
+        say(f"row {found.seq}  {found.hash}")
 
 
 @confirm.command()
@@ -381,7 +381,7 @@ def phone(hours: float, url: str | None, token_file: Path | None, as_json: bool)
     if as_json:
         print_json("confirm-phone", {name: found[name] for name in found if name != "schema"})
     else:
-        click.echo(f"The phone of {printable(found['name'])} decides until {when(found['expires_at'])}.")
+        say(f"The phone of {printable(found['name'])} decides until {when(found['expires_at'])}.")
 
 
 # Their file is about people and rules; here they become subcommands.

@@ -12,7 +12,7 @@ import msgspec
 from seasoned.app import review as reviewing
 from seasoned.app.stores import find_source
 from seasoned.cli.options import base_url_option, json_option, paths_argument
-from seasoned.cli.output import print_json, printable, table, when
+from seasoned.cli.output import print_json, printable, say, table, when
 from seasoned.cli.project import histories
 from seasoned.config import Config, load
 from seasoned.errors import UsageError
@@ -88,9 +88,9 @@ def review(
     if as_json:
         print_json("review", _answer(done))
     else:
-        click.echo(printable(done.said or ""), err=is_bad)
+        say(printable(done.said or ""), err=is_bad)
         if done.answer and done.answer != done.said:
-            click.echo(printable(done.answer))
+            say(printable(done.answer))
     if is_bad:
         # 3, as for everything that was asked for correctly and could not be done.
         raise click.exceptions.Exit(3)
@@ -105,7 +105,7 @@ def _decide(config: Config, accepted: Sequence[int], dropped: Sequence[int], *, 
         print_json("decisions", {"changes": answers})
     else:
         for one in replies:
-            click.echo(printable(one.said), err=not one.ok)
+            say(printable(one.said), err=not one.ok)
     if not all(one.ok for one in replies):
         raise click.exceptions.Exit(1)
 
@@ -123,22 +123,22 @@ def _print_staged(config: Config, limit: int, *, as_json: bool) -> None:
         print_json("changes", {"changes": [msgspec.structs.asdict(one) for one in found]})
         return
     if not found:
-        click.echo("No staged changes.")
+        say("No staged changes.")
         return
     for one in found:
         what = f"{one.kind} {one.target}" + (f"/{one.file}" if one.kind == "skill" else "")
-        click.echo(f"change {one.id}: {one.action.replace('_', ' ')} {printable(what)} ({when(one.at)})")
+        say(f"change {one.id}: {one.action.replace('_', ' ')} {printable(what)} ({when(one.at)})")
         for line in (one.after or one.before or "").splitlines():
-            click.echo(f"  | {printable(line)}")
+            say(f"  | {printable(line)}")
         session = one.parent or one.session
-        click.echo(f"  session: {printable(session or 'unknown')}")
-        click.echo(f"  staged because {_REASONS.get(one.reason or 'setting', 'it must be decided by a person')}")
+        say(f"  session: {printable(session or 'unknown')}")
+        say(f"  staged because {_REASONS.get(one.reason or 'setting', 'it must be decided by a person')}")
         if one.foreign_tool:
             call = f" ({printable(one.foreign_call)})" if one.foreign_call else ""
-            click.echo(f"  call: {printable(one.foreign_tool)}{call}")
+            say(f"  call: {printable(one.foreign_tool)}{call}")
         if one.foreign_text:
-            click.echo(f"  foreign text: {printable(one.foreign_text)}")
-    click.echo("\nKeep one with `seasoned review --accept N`, or drop it with `seasoned review --drop N`.")
+            say(f"  foreign text: {printable(one.foreign_text)}")
+    say("\nKeep one with `seasoned review --accept N`, or drop it with `seasoned review --drop N`.")
 
 
 def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
@@ -146,16 +146,16 @@ def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
         print_json("review-plan", msgspec.structs.asdict(plan))
         return
     waits = ", staged until you accept it" if plan.staging or plan.page else ""
-    click.echo(f"{plan.session}: {plural(plan.messages, 'message')}, the last {plan.whole_messages} in full")
+    say(f"{plan.session}: {plural(plan.messages, 'message')}, the last {plan.whole_messages} in full")
     to = " ".join(filter(None, (plan.agent, plan.model)))
-    click.echo(f"to {to}: {plan.bytes:,} bytes, about {plan.tokens:,} tokens (--json shows them)")
-    click.echo(f"writes: memory in {plan.memory_folder}, skills in {plan.skill_folder}{waits}")
+    say(f"to {to}: {plan.bytes:,} bytes, about {plan.tokens:,} tokens (--json shows them)")
+    say(f"writes: memory in {plan.memory_folder}, skills in {plan.skill_folder}{waits}")
     if plan.page and not plan.staging:
-        click.echo(f"staged because the session read a page of others ({printable(plan.page)})")
+        say(f"staged because the session read a page of others ({printable(plan.page)})")
     if plan.project_folder is not None:
-        click.echo(f"what is about the project {printable(plan.project or '')}: in {plan.project_folder}")
+        say(f"what is about the project {printable(plan.project or '')}: in {plan.project_folder}")
     if plan.problem:
-        click.echo(plan.problem, err=True)
+        say(plan.problem, err=True)
 
 
 def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: bool) -> None:
@@ -176,9 +176,9 @@ def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: b
         return
     most = "no limit" if settings.tokens_per_day is None else f"at most {settings.tokens_per_day:,}"
     reviews = f"{plural(spent.reviews, 'review')} (at most {settings.per_day})"
-    click.echo(f"Today: {reviews}, {spent.tokens:,} tokens ({most}).")
+    say(f"Today: {reviews}, {spent.tokens:,} tokens ({most}).")
     if not found:
-        click.echo("No reviews yet.")
+        say("No reviews yet.")
         return
     table(
         ["review", "when", "session", "state", "requests", "tokens", "US dollars", "what came of it"],

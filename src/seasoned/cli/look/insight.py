@@ -151,7 +151,7 @@ def print_report(made: Report) -> None:
 def print_verdict(made: Report) -> None:
     """Print what the data supports, in words."""
     click.echo("\nDo sessions get better with experience? ", nl=False)
-    click.secho(f"{made.verdict.answer[0].upper()}{made.verdict.answer[1:]}.", bold=True)
+    say(f"{made.verdict.answer[0].upper()}{made.verdict.answer[1:]}.", bold=True)
     say(made.verdict.sentence)
     for reason in made.verdict.reasons:
         say(f"  - {reason}")
@@ -231,7 +231,7 @@ def print_profiles(
 
 
 def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
-    click.secho(str(track.ref), bold=True)
+    say(str(track.ref), bold=True)
     if track.title:
         say(shown(track.title))
     counts = found.counts
@@ -398,7 +398,7 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, An
         print_json("compress-check", {**compression_answer(asked, chain), **more})
         return
     found = check(chain)
-    click.secho(str(asked), bold=True)
+    say(str(asked), bold=True)
     if len(chain) > 1:
         say(f"Continued over {len(chain)} sessions: {', '.join(track.ref.native_id for track in chain)}")
     say(sentence(found))
