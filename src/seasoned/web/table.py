@@ -191,31 +191,19 @@ def figure(name: str, value: object, note: str = "", href: str | None = None) ->
     return {"name": name, "value": value, "note": note, "href": href}
 
 
-def name_cell(row: DatabaseRow, store: Store) -> TableCell:
-    """The name of a session, its first request where it has no title, with a link."""
+def name_cell(row: DatabaseRow) -> TableCell:
+    """The name of a session, with a link."""
     ref = f"{row['agent']}:{row['native_id']}"
-    if row["title"]:
-        return TableCell(ref, short(row["title"]), session_link(ref))
-    began = opening(store, row["id"])
-    if began is None:
-        return TableCell(ref, short(row["native_id"]), session_link(ref))
-    return TableCell(ref, short(began), session_link(ref), small_print=row["native_id"])
-
-
-def opening(store: Store, session_id: int) -> str | None:
-    """The first request of the user in a session, as its first call recorded it."""
-    row = store.row("page.opening", {"session_id": session_id})
-    return None if row is None else str(row["intent"]).strip() or None
+    return TableCell(ref, short(row["title"] or row["native_id"]), session_link(ref))
 
 
 def session_cell(ref: str, store: Store) -> TableCell:
     """The name of a session by its reference, with a link; the session need not be in the store."""
     agent, _, native_id = ref.partition(":")
     row = store.row("page.named", {"agent": agent, "native_id": native_id})
-    name = None if row is None else row["title"] or opening(store, row["id"])
-    if name is None:
+    if row is None or not row["title"]:
         return TableCell(ref, href=session_link(ref))
-    return TableCell(ref, short(name), session_link(ref), small_print=ref)
+    return TableCell(ref, short(row["title"]), session_link(ref), small_print=ref)
 
 
 _MOST_CHOICE = 80

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,7 +156,7 @@ def sessions(
             found = {"count": len(rows), "project": key, "sessions": [_session_answer(row) for row in rows]}
             print_json("sessions", found | passed_over_answer(read))
             return
-        titles = [_title(read.store, row) for row in rows]
+        titles = [row["title"] or row["native_id"] for row in rows]
         failed = [_failed_calls(read.store, row) for row in rows] if asked["only_failed"] else []
     if not rows:
         say("No sessions match.")
@@ -166,18 +165,6 @@ def sessions(
             _print_failed(row, title, calls)
     else:
         _print_list(rows, titles, shows_project=key is None)
-
-
-def _title(store: Store, row: sqlite3.Row) -> str:
-    """What a session was about: its title, else the words it began with, else what it did."""
-    if row["title"]:
-        return str(row["title"])
-    opening = store.row("page.opening", {"session_id": row["id"]})
-    if opening is not None:
-        return str(opening["intent"])
-    tools = Counter(call["tool"] for call in store.rows("call.of_session", {"session_id": row["id"]}))
-    used = ", ".join(f"{tool} {count}" for tool, count in tools.most_common(3))
-    return f"{plural(row['calls'], 'call')}: {used}" if used else f"{plural(row['messages'], 'message')}, no calls"
 
 
 def _failed_calls(store: Store, row: sqlite3.Row) -> list[sqlite3.Row]:

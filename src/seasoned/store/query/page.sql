@@ -63,7 +63,3 @@ WHERE parent_agent = :agent AND parent_native_id = :native_id ORDER BY started, 
 
 -- name: named
 SELECT id, agent, native_id, title FROM session WHERE agent = :agent AND native_id = :native_id;
-
--- name: opening
-SELECT intent FROM call WHERE id = (SELECT min(id) FROM call WHERE session_id = :session_id)
-    AND message BETWEEN 1 AND 3 AND intent IS NOT NULL;

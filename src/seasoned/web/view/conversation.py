@@ -20,7 +20,6 @@ from seasoned.scan.file_reader import FileReader
 from seasoned.session import Message, Session, SessionRef, ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.web.display import difference
-from seasoned.web.table import opening
 
 # Agents name the same arguments in their own ways; the form of a call tells that it is an edit.
 _BEFORE = ("old_string", "old_str", "oldString", "oldText", "old_text")
@@ -322,7 +321,7 @@ def children_of(store: Store, row: StoredRow, most: int) -> list[ShownChild]:
         ShownChild(
             ref=f"{one['agent']}:{one['native_id']}",
             relation=one["relation"] or "",
-            title=one["title"] or opening(store, one["id"]) or "",
+            title=one["title"] or "",
             calls=one["calls"],
             failed=one["failed"],
         )

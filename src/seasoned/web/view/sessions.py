@@ -94,7 +94,7 @@ async def show(request: Request, here: Here) -> Response:
     def look(store: Store) -> tuple[Table, list[str], ProjectChoice]:
         chosen = choice_of(store, request)
         rows = store.rows("page.sessions", {**given, "project": chosen.key})
-        found = _table(rows, wanted, sort, store, has_previous=asked.get("after") is not None)
+        found = _table(rows, wanted, sort, has_previous=asked.get("after") is not None)
         agents = [row["agent"] for row in store.rows("page.agents")]
         return found, agents, chosen
 
@@ -147,7 +147,7 @@ def day_start(text: str) -> float:
         raise UsageError(f"A day is written as {date.min + timedelta(days=737_000)}, not {text[:40]!r}.") from error
 
 
-def _table(rows: list[Any], wanted: SessionFilter, sort: str, store: Store, *, has_previous: bool) -> Table:
+def _table(rows: list[Any], wanted: SessionFilter, sort: str, *, has_previous: bool) -> Table:
     shown = rows[:PAGE_ROWS]
     after = f"{float(shown[-1][sort])!r}_{shown[-1]['id']}" if len(rows) > PAGE_ROWS else None
     empty = "No sessions match. Remove a word or a filter."
@@ -159,7 +159,7 @@ def _table(rows: list[Any], wanted: SessionFilter, sort: str, store: Store, *, h
         name="sessions",
         title="Sessions",
         columns=COLUMNS,
-        rows=[line(row, store) for row in shown],
+        rows=[line(row) for row in shown],
         empty=empty,
         sort=sort,
         after=after,
@@ -167,9 +167,9 @@ def _table(rows: list[Any], wanted: SessionFilter, sort: str, store: Store, *, h
     )
 
 
-def line(row: DatabaseRow, store: Store) -> tuple[TableCell, ...]:
+def line(row: DatabaseRow) -> tuple[TableCell, ...]:
     """One session in a list."""
-    name = name_cell(row, store)
+    name = name_cell(row)
     link = name.href
     counted = row["ok"] + row["failed"]
     cost = row["cost"] if row["cost"] >= 0 else None
@@ -200,7 +200,7 @@ def newest_sessions(store: Store, *, project: str = "") -> Table:
         name="newest",
         title="Newest sessions",
         columns=tuple(msgspec.structs.replace(column, can_sort=False) for column in COLUMNS),
-        rows=[line(row, store) for row in rows],
+        rows=[line(row) for row in rows],
         empty="No sessions yet: `seasoned scan` reads the histories that your agents keep.",
     )
 
@@ -222,7 +222,7 @@ async def show_search(request: Request, here: Here) -> Response:
         raise UsageError(f"A verdict is one of {', '.join(VERDICTS)}.")
     after = request.query_params.get("after")
 
-    def look(store: Store) -> tuple[SearchAnswer | None, list[str], ProjectChoice, list[TableCell], str]:
+    def look(store: Store) -> tuple[SearchAnswer | None, list[str], ProjectChoice, str]:
         chosen = choice_of(store, request)
         fill(store, within_seconds=_FILL_SECONDS)
         agents = [row["agent"] for row in store.rows("page.agents")]
@@ -231,12 +231,11 @@ async def show_search(request: Request, here: Here) -> Response:
         try:
             found = search(store, asked["q"], wanted, limit=PAGE_ROWS, after=first) if asked["q"] else None
         except UsageError as error:
-            return None, agents, chosen, [], str(error)
-        names = [name_cell(hit.session, store) for hit in found.hits] if found else []
-        return found, agents, chosen, names, ""
+            return None, agents, chosen, str(error)
+        return found, agents, chosen, ""
 
-    found, agents, chosen, names, problem = await histories_of(request).read(look)
-    hits = [_shown_hit(hit, name) for hit, name in zip(found.hits, names, strict=True)] if found else []
+    found, agents, chosen, problem = await histories_of(request).read(look)
+    hits = [_shown_hit(hit) for hit in found.hits] if found else []
     return answer(
         request,
         here,
@@ -264,11 +263,11 @@ def _filter(asked: dict[str, str], project: str | None) -> SearchFilter:
     )
 
 
-def _shown_hit(hit: SearchHit, name: TableCell) -> dict[str, Any]:
+def _shown_hit(hit: SearchHit) -> dict[str, Any]:
     session, place = hit.session, hit.place
     is_call = place.position is not None
     return {
-        "name": name,
+        "name": name_cell(session),
         "href": _hit_link(hit),
         "at": day_and_time(session["ended"] or session["started"]),
         "agent": session["agent"],
