@@ -29,7 +29,7 @@ class HermesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     confirm: bool = True  # whether high-risk calls wait for a person
     # How long a person may take. Hermes' scheduler ends a job that is silent for 600 seconds.
     wait_seconds: Annotated[float, msgspec.Meta(ge=1, le=3600)] = 240
-    reviews: bool = True  # whether sessions are reviewed, if a model for reviews is configured
+    reviews: bool = True  # whether sessions are reviewed, by Hermes itself or what `review_agent` names
 
 
 def load_settings(path: Path) -> HermesSettings:
