@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,7 @@ from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.apply import undo_plan as plan_undo
 from seasoned.connect.instruction_file import (
     AREA,
+    OWN_FILE,
     StepPlace,
     contradictions,
     plan_step,
@@ -54,7 +55,6 @@ from seasoned.store import Store, open_store
 from seasoned.store.project import list_projects
 from seasoned.text import plural
 
-NAMES = {"claude-code": "Claude Code", "codex": "Codex", "hermes": "Hermes"}
 _CODE = LazyRegex(r"`([^`]+)`")
 _GRAVE = frozenset({"rm", "sudo", "dd", "mkfs", "shutdown", "kill", "chmod", "chown"})
 _MENTION = LazyRegex(r"[\w.-]{1,40}(?: [a-z][\w-]{0,20})?\Z")
@@ -213,7 +213,7 @@ def _connection(agent: str, sessions: int, own: Collection[Advice]) -> Advice:
         refs=tuple(dict.fromkeys(ref for one in told for ref in one.evidence.refs))[:5],
         note="none of them saw what had worked before",
     )
-    said = f"Connect {NAMES[agent]}: its next sessions see what works in their project."
+    said = f"Connect {AGENTS[agent].title}: its next sessions see what works in their project."
     return make_advice("connection", None, f"connect\n{agent}", said, evidence, AdviceStep("connect", agent, agent), {})
 
 
@@ -222,13 +222,13 @@ def _shown(config: Config, one: Advice, place: StepPlace) -> ShownAdvice:
     step = one.step
     match step.kind:
         case "connect":
-            what = f"connect {NAMES[step.text]}"
+            what = f"connect {AGENTS[step.text].title}"
         case "pin":
             what = "a line of the sheet"
         case "manual":
             what = "only you can do this"
         case "instruction":
-            what = f"a line for {path}" if path is not None else f"a line for {_file_name(step.agent)}"
+            what = f"a line for {path}" if path is not None else f"a line for {OWN_FILE.get(step.agent, 'AGENTS.md')}"
         case "replace":
             what = f"a change of {path or step.file}"
         case "accept":
@@ -236,10 +236,6 @@ def _shown(config: Config, one: Advice, place: StepPlace) -> ShownAdvice:
     return ShownAdvice(
         one, _name(one.project), evidence_text(one), what, path is not None or step.kind in ("connect", "pin", "accept")
     )
-
-
-def _file_name(agent: str) -> str:
-    return {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md"}.get(agent, "AGENTS.md")
 
 
 def evidence_text(advice: Advice) -> str:
@@ -287,9 +283,7 @@ def plan_of(config: Config, store: Store, advice: Advice) -> ConnectPlan:
     return plan_step(config, advice.id, advice.step, _place(store, advice.project))
 
 
-def apply_advice(
-    config: Config, store: Store, advice: Advice, redactor: Redactor, *, clock: Callable[[], float] = time.time
-) -> ConnectPlan:
+def apply_advice(config: Config, store: Store, advice: Advice, redactor: Redactor) -> ConnectPlan:
     """Do what advice says, and remember it; returns what was changed."""
     if not may_be_told(redactor, advice):
         raise CannotDo("No session may be shown this advice, so it is not applied.")
@@ -297,21 +291,21 @@ def apply_advice(
     if advice.step.kind == "pin":
         decide(store, advice.project or "", advice.step.text, "pin", redactor=redactor)
     elif advice.step.kind == "accept":
-        decide_rule(store, advice.project or "", advice.step.instead, "accept", now=clock())
+        decide_rule(store, advice.project or "", advice.step.instead, "accept", now=time.time())
     elif advice.step.kind == "connect":
         remove_ours = connector(advice.step.text).remove_ours
-        apply_plan(plan, home=config.home, clock=clock, remove_ours=remove_ours)
+        apply_plan(plan, home=config.home, clock=time.time, remove_ours=remove_ours)
     else:
         if plan.is_empty:
             raise CannotDo("Already there. Nothing to change.")
-        apply_plan(plan, home=config.home, clock=clock, remove_ours=removal_of(advice.step), area=AREA)
-    keep_decision(store, advice, "applied", clock())
+        apply_plan(plan, home=config.home, clock=time.time, remove_ours=removal_of(advice.step), area=AREA)
+    keep_decision(store, advice, "applied", time.time())
     return plan
 
 
-def dismiss_advice(store: Store, advice: Advice, *, clock: Callable[[], float] = time.time) -> None:
+def dismiss_advice(store: Store, advice: Advice) -> None:
     """Do not give this advice again."""
-    keep_decision(store, advice, "dismissed", clock())
+    keep_decision(store, advice, "dismissed", time.time())
 
 
 def find_decided(store: Store, text: str | None) -> AppliedAdvice:
@@ -349,9 +343,12 @@ def undo_preview(config: Config, one: AppliedAdvice) -> ConnectPlan:
 
 def may_be_told(redactor: Redactor, advice: Advice) -> bool:
     """Whether the sentence and the step of advice pass the gate for everything that a model reads."""
-    texts = [advice.sentence] if advice.step.kind == "connect" else [advice.sentence, advice.step.text]
-    return all(_is_admitted(redactor, text, advice.project or "") for text in texts) and all(
-        _may_be_shown(piece, advice.project or "") for piece in _commands(advice)
+    step, project = advice.step, advice.project or ""
+    texts = [advice.sentence] if step.kind == "connect" else [advice.sentence, step.text]
+    # The text of these steps is a command that sessions would run.
+    is_run = step.kind in ("pin", "replace")
+    return all(_is_admitted(redactor, text, project) for text in texts) and (
+        not is_run or _may_be_shown(step.text, project)
     )
 
 
@@ -370,8 +367,3 @@ def _is_mention(piece: str) -> bool:
 
 def _may_be_shown(command: str, project: str) -> bool:
     return bool(admit_call("Bash", {"command": command}, project=project))
-
-
-def _commands(advice: Advice) -> list[str]:
-    """What the step would have sessions run."""
-    return [advice.step.text] if advice.step.kind in ("pin", "replace") else []

@@ -11,7 +11,7 @@ import msgspec
 from seasoned.app.stores import histories
 from seasoned.config import Config, load
 from seasoned.lesson.replay import Backtest, Replayed, conversations, figures, replay
-from seasoned.outcome.track import Track, tracks
+from seasoned.outcome.track import tracks
 from seasoned.store import Store
 from seasoned.store.project import find_project, list_projects
 
@@ -30,39 +30,24 @@ class BacktestAnswer(msgspec.Struct, frozen=True):
     project: str | None = None
 
 
-def run_backtest(
-    store: Store,
-    *,
-    project: str | None = None,
-    as_one: str | None = None,
-    fewest: int = FEWEST_CONVERSATIONS,
-) -> tuple[Backtest, list[Replayed]]:
-    """Replay the sessions of a store: of one project or of all, or as if all were one project of this name."""
+def run_backtest(store: Store, *, project: str | None, fewest: int) -> tuple[Backtest, list[Replayed]]:
+    """Replay the sessions of a store, of one project or of all."""
     replayed: list[Replayed] = []
     left_out = 0
-    if as_one is not None:
-        found = (msgspec.structs.replace(track, project=as_one) for track in tracks(store, project=project))
-        replayed, left_out = _replay(found)
-    else:
-        # One after the other, so that only one is in memory: they know nothing of each other anyway.
-        for one in list_projects(store, project):
-            # By their ids: a query for each project over all calls would read the store as often as there are projects.
-            ids = [row["id"] for row in store.rows("project.session_ids", {"key": one.key})]
-            some, rest = _replay(tracks(store, sessions=ids))
-            replayed += some
-            left_out += rest
-        if project is None:
-            without = store.row("project.without")
-            left_out += 0 if without is None else int(without["lineages"])
+    # One after the other, so that only one is in memory: they know nothing of each other anyway.
+    for one in list_projects(store, project):
+        # By their ids: a query for each project over all calls would read the store as often as there are projects.
+        ids = [row["id"] for row in store.rows("project.session_ids", {"key": one.key})]
+        listed = list(tracks(store, sessions=ids))
+        placed = conversations(listed)
+        replayed += replay(placed)
+        # Some lineages have no place in time.
+        left_out += len({track.root for track in listed}) - len(placed)
+    if project is None:
+        without = store.row("project.without")
+        left_out += 0 if without is None else int(without["lineages"])
     replayed.sort(key=lambda one: (one.started or 0.0, one.root))
     return figures(replayed, fewest=fewest, left_out=left_out), replayed
-
-
-def _replay(found: Iterable[Track]) -> tuple[list[Replayed], int]:
-    """The replayed conversations, and how many lineages have no place in time."""
-    listed = list(found)
-    placed = conversations(listed)
-    return replay(placed), len({track.root for track in listed}) - len(placed)
 
 
 def answer_of(found: Backtest, replayed: Iterable[Replayed], *, project: str | None = None) -> BacktestAnswer:

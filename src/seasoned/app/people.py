@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from seasoned.atomic_write import make_private_folder
+from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.config import Config
 from seasoned.confirm.audit.chain import writing
 from seasoned.confirm.audit.recorded import Allowance
@@ -205,21 +205,8 @@ def use_policy(config: Config, book: Book, file: Path, *, summary: str, admin: s
     # Agreed and audited before it is written: after a crash in between, the old file is refused and not trusted.
     who = _admin(book, admin, ask=ask)
     replace_policy(book, who, sha256=digest, summary=summary or f"from {file.name}")
-    _replace(target, data)
+    write_atomic(target, data, unfinished=config.home / "unfinished")
     return who.name, digest
-
-
-def _replace(file: Path, data: bytes) -> None:
-    # In the same folder, because a rename is atomic only within one file system.
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    # Remove a file or link of this name first, so that nothing is written through a link.
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-        out.write(data)
-        out.flush()
-        # Before the rename, or a crash could leave an empty policy in force.
-        os.fsync(out.fileno())
-    draft.replace(file)
 
 
 def write_token(file: Path, token: str) -> None:

@@ -394,12 +394,10 @@ def find_source(store: Store, text: str | None) -> Session:
 
 
 @contextmanager
-def memory_and_skills(
-    config: Config, *, memory: Path | None = None, skills: Path | None = None
-) -> Iterator[ChangeJournal]:
-    """The user's memory and skills, or those in other folders, with the store that records their changes."""
+def memory_and_skills(config: Config, *, memory: Path | None = None) -> Iterator[ChangeJournal]:
+    """The user's memory, or that in another folder, and skills, with the store that records their changes."""
     with open_store(config.store_path) as store:
-        yield memory_and_skills_in(config, store, memory=memory, skills=skills)
+        yield memory_and_skills_in(config, store, memory=memory)
 
 
 def memory_and_skills_in(
@@ -407,7 +405,6 @@ def memory_and_skills_in(
     store: Store,
     *,
     memory: Path | None = None,
-    skills: Path | None = None,
     redactor: Redactor | None = None,
 ) -> ChangeJournal:
     """Memory and skills with a store that is already open. Without a redactor, the redaction key is created."""
@@ -419,7 +416,7 @@ def memory_and_skills_in(
         redactor=redactor or kept_secrecy(config).redactor(),
         home=config.home,
         memory_folder=memory or config.home / config.memory_folder,
-        skill_folder=skills or config.home / config.skill_folder,
+        skill_folder=config.home / config.skill_folder,
     )
 
 

@@ -77,9 +77,9 @@ class Refreshed(msgspec.Struct, frozen=True):
     too_old: int
 
 
-def library_now(store: Store, *, now: float | None = None) -> tuple[Library, TemplateUse]:
+def library_now(store: Store) -> tuple[Library, TemplateUse]:
     """The library as of now, and how often its templates and examples were shown."""
-    return storage.cached_library(store, now=time.time() if now is None else now), use_of(store)
+    return storage.cached_library(store, now=time.time()), use_of(store)
 
 
 def library_here(store: Store) -> Library:

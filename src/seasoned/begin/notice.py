@@ -38,9 +38,9 @@ def hint_notice(conversation: str, text: str) -> str:
     return f"Seasoned told the agent: {cut}. {_more(conversation)}"
 
 
-def kept_notice(store: Store, agent: str, *, now: float | None = None) -> str:
+def kept_notice(store: Store, agent: str) -> str:
     """What reviews of this agent's sessions kept since the last time; each is said once. Empty for nothing."""
-    now = time.time() if now is None else now
+    now = time.time()
     rows = store.rows("receipt.news", {"agent": agent, "since": now - _NEWS_SECONDS})
     if not rows:
         return ""

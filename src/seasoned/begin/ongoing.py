@@ -59,16 +59,12 @@ def is_held_back(database: OpenDatabase, session: str, settings: BeginSettings, 
     return enrolled is not None and not enrolled.is_warm
 
 
-def find_retraction(library: Library, example_ids: Collection[str], told: Collection[str] = ()) -> Retraction | None:
-    """The retraction for a session that was shown these examples; None if all suspended ones are in `told`."""
+def find_retraction(library: Library, example_ids: Collection[str]) -> Retraction | None:
+    """The retraction for a session that was shown these examples; None if none of them is suspended."""
     from seasoned.example.library.storage import find_example
     from seasoned.example.library.upkeep import retraction
 
-    found = [
-        find_example(library, one)
-        for one in sorted(set(example_ids) - set(told))
-        if library.state_of(one) == "suspended"
-    ]
+    found = [find_example(library, one) for one in sorted(set(example_ids)) if library.state_of(one) == "suspended"]
     return Retraction(retraction(found), tuple(example.id for example in found)) if found else None
 
 

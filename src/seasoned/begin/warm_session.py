@@ -92,7 +92,6 @@ def warm_session(
     database: OpenDatabase | None = None,
     project: str | None = None,
     workdir: str | None = None,
-    clock: Callable[[], float] = time.time,
 ) -> dict[str, Any]:
     """Run one action. Wrong arguments and failures are answers, which a model can act on.
 
@@ -102,7 +101,7 @@ def warm_session(
     """
     settings = settings or BeginSettings()
     opened = database or (lambda: nullcontext(store))
-    context = _Context(store, redactor, clock(), session, begins, settings, opened, project, workdir)
+    context = _Context(store, redactor, time.time(), session, begins, settings, opened, project, workdir)
     try:
         given = msgspec.convert(dict(arguments), WarmSessionArguments)
         found = _ACTIONS[given.action](context, given)

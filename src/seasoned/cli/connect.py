@@ -80,8 +80,9 @@ def _chosen(known: list[dict[str, Any]], *, yes: bool, asks: bool) -> list[str]:
         say(f"No agent was found on this machine. Connect one by name: {', '.join(AGENTS)}.")
         return []
     # Once for all: most agents get the same parts.
-    say("Connecting an agent brings:")
-    _list_parts(PARTS)
+    say("Connecting an agent brings (`--parts` chooses):")
+    for part, what in PARTS.items():
+        say(f"  {part:<14} {what}", indent=" " * 17)
     for one in found:
         say()
         say(f"{one['title']} ({one['agent']}): {_connection(one)}", bold=True)
@@ -122,11 +123,6 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _list_parts(parts: Iterable[Part]) -> None:
-    for part in parts:
-        say(f"  {part:<14} {PARTS[part]}", indent=" " * 17)
-
-
 def _connect(
     agent: str,
     *,
@@ -146,9 +142,7 @@ def _connect(
         plan = undo_plan(agent, home=config.home, remove_ours=remove_ours)
     else:
         before = chosen_parts(agent, home=config.home) or tuple(PARTS)
-        asks = parts is None and not (yes or as_json or dry_run or agent == "hermes") and sys.stdin.isatty()
-        chosen = _choose(known, before) if asks else _parts(parts, known, before)
-        plan = module.plan(config, programs=own_programs(), parts=chosen)
+        plan = module.plan(config, programs=own_programs(), parts=_parts(parts, known, before))
     answer = _answer(plan, undo=undo)
     answer["lacks"] = [] if undo else list(known.lacks)
     if not as_json:
@@ -179,13 +173,6 @@ def _parts(text: str | None, known: KnownAgent, before: tuple[Part, ...]) -> tup
         what = ", ".join(map(repr, unknown)) or "nothing"
         raise UsageError(f"--parts: {what} is not a part of {known.title}. Parts are {', '.join(PARTS)}.")
     return tuple(part for part in PARTS if part in named)
-
-
-def _choose(known: KnownAgent, before: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Ask at the terminal which parts to connect."""
-    say(f"Parts of {known.title} that can be connected:")
-    _list_parts(PARTS)
-    return _parts(click.prompt("Connect which parts", default=",".join(before)), known, before)
 
 
 def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:

@@ -18,11 +18,10 @@ from seasoned.app import experiment as experiments
 from seasoned.app.experiment import ExperimentPlan, live_experiment, live_experiments, task_experiments
 from seasoned.app.stores import user_store
 from seasoned.cli.options import Commands, base_url_option, json_option, model_option, yes_option
-from seasoned.cli.output import ReadingBar, console, print_json, printable, say, table, when
+from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis
-from seasoned.experiment.analysis.contrast import Effect
 from seasoned.experiment.analysis.findings import amount, change, sentences
 from seasoned.experiment.analysis.task_run import KINDS
 from seasoned.experiment.live.live_report import MEASURES, LiveExample, LiveListing, LiveReport
@@ -86,11 +85,15 @@ def print_live(name: str, *, as_json: bool) -> None:
     _print_effects(report)
     if report.examples:
         _print_examples(report.examples)
-    out = console()
-    for title, several in (("May be said", report.sentences), ("May not be said", report.may_not)):
-        out.print(f"\n{title}:", style="bold")
+    _print_sentences(report.sentences, report.may_not)
+
+
+def _print_sentences(may: Sequence[str], may_not: Sequence[str]) -> None:
+    """What the data supports, and what it does not: readers tend to assume it."""
+    for title, several in (("May be said", may), ("May not be said", may_not)):
+        say(f"\n{title}:", bold=True)
         for sentence in several:
-            out.print(f"- {sentence}", markup=False)
+            say(f"- {sentence}")
 
 
 def _print_head(report: LiveReport) -> None:
@@ -250,12 +253,7 @@ def print_found(name: str, *, model: str | None, output: Path | None, as_json: b
             print_json("experiment", {**answer, "may": list(said.may), "may_not": list(said.may_not)}, lines=True)
         else:
             _print_analysis(one)
-            out = console()
-            # What the data does not support is printed as well, because readers tend to assume it.
-            for title, several in (("May be said", said.may), ("May not be said", said.may_not)):
-                out.print(f"\n{title}:", style="bold")
-                for sentence in several:
-                    out.print(f"- {sentence}", markup=False)
+            _print_sentences(said.may, said.may_not)
 
 
 def _print_analysis(found: Analysis) -> None:
@@ -271,12 +269,11 @@ def _print_analysis(found: Analysis) -> None:
     table(columns, rows, title=title)
     table(
         ["contrast", "difference", "p (Holm)", "tasks"],
-        [(f"{one.arm} − {one.against}", _change(one), one.adjusted_p, one.estimate.clusters) for one in found.effects],
+        [
+            (f"{one.arm} − {one.against}", change(one.estimate, one.measure), one.adjusted_p, one.estimate.clusters)
+            for one in found.effects
+        ],
     )
-
-
-def _change(one: Effect) -> str:
-    return change(one.estimate, one.measure)
 
 
 _PARTS = click.Choice(["train", "development", "confirmation"])

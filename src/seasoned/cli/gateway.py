@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from seasoned.app.gateway import build_gateway
 from seasoned.app.stores import open_log, shared_database
 from seasoned.cli.options import Commands, file_type, json_option
-from seasoned.cli.output import print_json, table, when
+from seasoned.cli.output import as_fields, print_json, table, when
 from seasoned.config import load
 from seasoned.errors import UsageError
 from seasoned.gateway import accounting
@@ -24,9 +23,6 @@ from seasoned.gateway.accounting import GatewayKey
 @click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
 @click.option("--port", type=click.IntRange(0, 65535), default=7328, show_default=True, help="Listen here; 0 for any.")
 @click.option("--upstream", metavar="URL", help="Send everything to this API instead of those in gateway.toml.")
-@click.option("--keys", "wants_keys", is_flag=True, help="Accept only requests with a gateway key.")
-@click.option("--no-record", is_flag=True, help="Count tokens and cost, but record no messages.")
-@click.option("--no-warm", is_flag=True, help="Add no examples to new conversations.")
 @click.option("--tls-cert", "tls_certificate", type=file_type, help="TLS certificate, to listen beyond this machine.")
 @click.option("--tls-key", type=file_type, help="The certificate's key.")
 @click.option(
@@ -38,9 +34,6 @@ def gateway(
     context: click.Context,
     /,
     upstream: str | None,
-    wants_keys: bool,
-    no_record: bool,
-    no_warm: bool,
     settings_file: Path | None,
     **listen: Any,
 ) -> None:
@@ -60,14 +53,7 @@ def gateway(
     from seasoned.gateway.service import serve
 
     config = load()
-    service = build_gateway(
-        config,
-        settings_file=settings_file,
-        upstream=upstream,
-        keys=wants_keys,
-        record=not no_record,
-        warm=not no_warm,
-    )
+    service = build_gateway(config, settings_file=settings_file, upstream=upstream)
     # After building: settings that are wrong end the command before a log file is made.
     open_log(config, service.secrecy, verbose=False)
 
@@ -101,13 +87,13 @@ def key(make: str | None, revoke: str | None, as_json: bool, **budget: Any) -> N
             # The token exists only here and on the screen; the database holds its hash.
             made, token = accounting.make_key(database, make, now=time.time(), **budget)
             if as_json:
-                print_json("gateway-key", {**_answer(made), "token": token})
+                print_json("gateway-key", {**as_fields(made), "token": token})
                 return
             click.echo(f"{made.name} can now use the gateway with this key. It is shown only once:\n{token}")
         elif revoke is not None:
             ended = accounting.revoke_key(database, revoke, now=time.time())
             if as_json:
-                print_json("gateway-key", {**_answer(ended), "token": None})
+                print_json("gateway-key", {**as_fields(ended), "token": None})
                 return
             click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
         else:
@@ -116,7 +102,7 @@ def key(make: str | None, revoke: str | None, as_json: bool, **budget: Any) -> N
 
 def _print_keys(found: Sequence[GatewayKey], *, as_json: bool) -> None:
     if as_json:
-        print_json("gateway-keys", {"count": len(found), "keys": [_answer(one) for one in found]})
+        print_json("gateway-keys", {"count": len(found), "keys": [as_fields(one) for one in found]})
         return
     rows = [
         (
@@ -130,8 +116,3 @@ def _print_keys(found: Sequence[GatewayKey], *, as_json: bool) -> None:
         for one in found
     ]
     table(["name", "made", "revoked", "a day", "tokens", "beyond"], rows, nowrap=["name"])
-
-
-def _answer(one: GatewayKey) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(one)
-    return fields

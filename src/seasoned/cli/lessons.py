@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +131,8 @@ def _print_lessons(view: LessonView, *, is_whole: bool, with_evidence: bool) -> 
     say()
     if view.text:
         say("A session sees at its start:\n")
-        say("\n".join(f"  {line}" for line in printable_lines(view.text)))
+        for line in view.text.splitlines():
+            say(f"  {printable(line)}", indent="    ")
     else:
         say("A session sees nothing at its start: no command is worth a line yet. --all says why.")
     for kind, title in _KINDS.items():
@@ -148,14 +148,11 @@ def _print_lessons(view: LessonView, *, is_whole: bool, with_evidence: bool) -> 
             for one in silent:
                 _print_lesson(one, with_evidence=with_evidence)
         elif silent:
-            say(f"\n{plural(len(silent), 'more lesson')} of this kind {_is(silent)} silent; --all says why.")
+            more = plural(len(silent), "more lesson of this kind is", "more lessons of this kind are")
+            say(f"\n{more} silent; --all says why.")
 
 
 _KINDS = {"command": "Commands", "rule": "Rules of yours", "repair": "After a failure, one line"}
-
-
-def _is(some: Sequence[object]) -> str:
-    return "is" if len(some) == 1 else "are"
 
 
 def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
@@ -169,11 +166,6 @@ def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
     if with_evidence:
         for session in one.sessions:
             say(f"      {printable(session)}")
-
-
-def printable_lines(text: str) -> list[str]:
-    """The lines of a text without control characters."""
-    return [printable(line) for line in text.splitlines()]
 
 
 @click.command()
@@ -211,7 +203,6 @@ def share(dry_run: bool, yes: bool, as_json: bool) -> None:
 @click.command(epilog=PATHS_HELP)
 @paths_argument
 @project_option
-@click.option("--as-one", metavar="NAME", help="Treat all sessions as those of one project.")
 @click.option(
     "--fewest", default=backtesting.FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project."
 )
@@ -221,7 +212,6 @@ def share(dry_run: bool, yes: bool, as_json: bool) -> None:
 def backtest(
     paths: tuple[Path, ...],
     project: str | None,
-    as_one: str | None,
     fewest: int,
     shown: bool,
     use_store: bool,
@@ -238,7 +228,7 @@ def backtest(
     """
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
-        found, replayed = backtesting.run_backtest(read.store, project=key, as_one=as_one, fewest=fewest)
+        found, replayed = backtesting.run_backtest(read.store, project=key, fewest=fewest)
     if not found.all.conversations:
         raise NotFound(
             f"No project has {fewest} sessions or more with a time and a folder. Lower --fewest, or give another PATH."

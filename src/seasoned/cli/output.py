@@ -34,6 +34,12 @@ def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> Non
     sys.stdout.write((data if lines else msgspec.json.format(data, indent=2)).decode("utf-8", "replace") + "\n")
 
 
+def as_fields(value: object) -> dict[str, Any]:
+    """A value as a part of a JSON answer; paths become texts."""
+    fields: dict[str, Any] = msgspec.to_builtins(value, enc_hook=str)
+    return fields
+
+
 def say(text: str = "", *, err: bool = False, indent: str = "", **style: Any) -> None:
     """Print prose. At a terminal, lines are wrapped between words; a file or a pipe gets them whole."""
     if (sys.stderr if err else sys.stdout).isatty():

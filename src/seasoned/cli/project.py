@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from seasoned.app import stores
 from seasoned.app.stores import Histories, own_store
 from seasoned.cli.options import json_option
-from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when
+from seasoned.cli.output import ReadingBar, as_fields, print_json, printable, say, table, when
 from seasoned.config import load
 from seasoned.errors import UsageError
 from seasoned.scan.rows import Mode
@@ -150,7 +149,7 @@ def _list(store: Store, *, as_json: bool) -> None:
     rest = 0 if without is None else int(without["sessions"])
     if as_json:
         print_json(
-            "projects", {"count": len(found), "projects": [_answer(one) for one in found], "without_project": rest}
+            "projects", {"count": len(found), "projects": [as_fields(one) for one in found], "without_project": rest}
         )
         return
     if found:
@@ -169,8 +168,8 @@ def _list(store: Store, *, as_json: bool) -> None:
 def _show(store: Store, found: ProjectRow, *, as_json: bool) -> None:
     folders, merged = folders_of(store, found.key), merged_into(store, found.key)
     if as_json:
-        listed = [msgspec.to_builtins(one) for one in folders]
-        print_json("project", {**_answer(found), "merged": merged, "folders": listed})
+        listed = [as_fields(one) for one in folders]
+        print_json("project", {**as_fields(found), "merged": merged, "folders": listed})
         return
     say(f"{printable(found.name)}  {printable(found.key)}")
     say(
@@ -193,7 +192,7 @@ def _merge(store: Store, key: str, into: str, *, as_json: bool) -> None:
     merge_projects(store, key, other.key, now=time.time())
     (now,) = list_projects(store, other.key)
     if as_json:
-        print_json("project-merge", {"merged": key, **_answer(now)})
+        print_json("project-merge", {"merged": key, **as_fields(now)})
         return
     say(f"Merged {printable(key)} into {printable(now.key)}: {plural(now.sessions, 'session')} now.")
 
@@ -202,13 +201,8 @@ def _split(store: Store, key: str, folder: str, *, as_json: bool) -> None:
     new_key = split_project(store, key, str(Path.cwd() / Path(folder).expanduser()), now=time.time())
     left, new = list_projects(store, key), list_projects(store, new_key)
     if as_json:
-        sides = {"project": _answer(left[0]) if left else None, "split": _answer(new[0]) if new else None}
+        sides = {"project": as_fields(left[0]) if left else None, "split": as_fields(new[0]) if new else None}
         print_json("project-split", sides)
         return
     count = new[0].sessions if new else 0
     say(f"{printable(new_key)} is a separate project now, with {plural(count, 'session')}.")
-
-
-def _answer(one: ProjectRow) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(one)
-    return fields

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,6 @@ from seasoned.example.library.storage import (
     why_not_here,
 )
 from seasoned.example.library.storage import stats as count
-from seasoned.example.library.upkeep import StateChange
 from seasoned.example.mine.miner import FROM_ONE_SESSION
 from seasoned.example.mine.selection import MiningOptions
 from seasoned.store import Store
@@ -343,21 +341,11 @@ def print_refreshed(store: Store, done: Refreshed, *, as_json: bool) -> None:
         print_saved(SavedTemplate(template, done.library, done.use), as_json=False)
     if not done.made:
         say("No new good sessions: the templates stay as they are.")
-    print_too_old(done.too_old)
-    print_changed(done.changed)
-
-
-def print_changed(changed: Sequence[StateChange]) -> None:
-    """Which examples are no longer shown or shown again, and why."""
-    for one in changed:
+    if done.too_old:
+        say(too_old_sentence(done.too_old))
+    for one in done.changed:
         said = "May be shown again:" if one.state == "active" else one.state.capitalize()
         say(f"{said} {one.example_id} ({printable(one.tool)}): {printable(one.reason)}")
-
-
-def print_too_old(old: int) -> None:
-    """Which sessions were too old to learn from, if any."""
-    if old:
-        say(too_old_sentence(old))
 
 
 def example_count(template: Template, library: Library) -> str:

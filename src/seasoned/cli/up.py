@@ -14,11 +14,12 @@ import click
 from seasoned.app.confirm import ListenOptions
 from seasoned.app.lessons import lesson_view
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
+from seasoned.app.template import too_old_sentence
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, say, table, when
 from seasoned.cli.project import folder_here, print_passed_over
 from seasoned.cli.serve import serve_all
-from seasoned.cli.template import example_count, print_too_old
+from seasoned.cli.template import example_count
 from seasoned.config import Config, load
 from seasoned.connect.apply import is_connected
 from seasoned.example.library.storage import snapshot
@@ -180,8 +181,8 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     if library.templates:
         names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
         say(f"\nFor agents with named tools: {names}; `seasoned warm` shows what a new session gets.")
-    else:
-        print_too_old(too_old(store, now=now))
+    elif old := too_old(store, now=now):
+        say(too_old_sentence(old))
 
 
 def _serve(port: int | None, *, histories: Path | None = None) -> None:

@@ -24,7 +24,7 @@ from seasoned.store.project import folders_of
 HEADING = "## Learned from sessions"
 FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 # Every other agent reads AGENTS.md.
-_OWN_FILE = {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md"}
+OWN_FILE = {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md"}
 _IMPORTS_AGENTS = LazyRegex(r"(?m)^@(?:\./)?AGENTS\.md\s*$")
 _QUOTED = LazyRegex(r"(?ms)^[ \t]*```(?:sh|bash|shell|console|zsh)?[ \t]*\n(.*?)^[ \t]*```|`([^`\n]{3,160})`")
 # "Run `make test` instead of `rtk make test`": what we write ourselves must not be found fault with.
@@ -49,7 +49,7 @@ def project_folder(store: Store, key: str) -> Path | None:
 def file_in(agent: str, folder: Path | None) -> Path | None:
     """The file that an agent reads in a project; None if the project is not on this machine."""
     if folder is not None:
-        own = folder / _OWN_FILE.get(agent, "AGENTS.md")
+        own = folder / OWN_FILE.get(agent, "AGENTS.md")
         # A file that only points to AGENTS.md leaves the instructions to that one, where all agents find them.
         if own.name == "CLAUDE.md" and _IMPORTS_AGENTS.compiled.search(_text(own)):
             return folder / "AGENTS.md"
@@ -61,7 +61,7 @@ def user_file(config: Config, agent: str) -> Path | None:
     """The file that an agent reads in every project; None if it has none, or is not installed here."""
     homes = {"claude-code": config.claude_config_dir, "codex": config.codex_home, "gemini": config.gemini_home}
     home = homes.get(agent)
-    return home / _OWN_FILE.get(agent, "AGENTS.md") if home is not None and home.is_dir() else None
+    return home / OWN_FILE.get(agent, "AGENTS.md") if home is not None and home.is_dir() else None
 
 
 def with_line(path: Path, line: str) -> bytes:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from seasoned.command.tool import Kind, TaskType, is_trivial, task_type_of, tool_of
-from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
-from seasoned.outcome.track import JudgedCall, Track, counts_of, track_of
-from seasoned.session import Session, Usage
+from seasoned.outcome.error_rate import Counts
+from seasoned.outcome.track import JudgedCall, Track, counts_of
+from seasoned.session import Usage
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import proportion_difference, wilson
 
@@ -55,11 +55,6 @@ class Profile(msgspec.Struct, frozen=True):
     def calls(self) -> int:
         """Without plans, thoughts and the like, which are counted apart."""
         return self.counts.total - self.counts.trivial
-
-
-def profile_session(session: Session, *, include: Include = NOTHING_MORE) -> Profile:
-    """The profile of a session that was just read."""
-    return profile(track_of(session, include=include))
 
 
 def profile(track: Track) -> Profile:

@@ -82,9 +82,9 @@ def render(
     return HTMLResponse(made, status, HEADERS)
 
 
-def message_page(title: str, sentence: str, *, status: int = 200, back: str = LOGIN) -> HTMLResponse:
+def message_page(title: str, sentence: str, *, status: int) -> HTMLResponse:
     """A page with one sentence."""
-    return render("sentence.html", status=status, title=title, sentence=sentence, back=back)
+    return render("sentence.html", status=status, title=title, sentence=sentence, back=LOGIN)
 
 
 def redirect(path: str) -> Response:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import click
-import msgspec
 
 from seasoned.app.confirm import open_book
 from seasoned.cli.confirm.prompt import ask_new_passphrase, ask_passphrase
 from seasoned.cli.options import Commands, file_type, json_option
-from seasoned.cli.output import print_json, say, table, when
+from seasoned.cli.output import as_fields, print_json, say, table, when
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import load
 from seasoned.confirm.policy import FILE, load_policy
@@ -90,7 +88,7 @@ def make(
     if warning is not None:
         say(warning, err=True)
     if as_json:
-        answer = {**_plain(made), "token": None if out else secret, "file": None if out is None else str(out)}
+        answer = {**as_fields(made), "token": None if out else secret, "file": None if out is None else str(out)}
         print_json("confirm-token", answer)
     elif out is not None:
         say(f"{made.name} is now an {made.role}. The token is in {out}.")
@@ -114,7 +112,7 @@ def token_list(as_json: bool) -> None:
 
         found = credentials(book.database)
     if as_json:
-        print_json("confirm-tokens", {"count": len(found), "credentials": [_plain(one) for one in found]})
+        print_json("confirm-tokens", {"count": len(found), "credentials": [as_fields(one) for one in found]})
         return
     rows = [(one.name, one.role, one.person, when(one.created_at), when(one.revoked_at)) for one in found]
     table(["name", "role", "person", "made", "revoked"], rows, nowrap=["name"])
@@ -136,7 +134,7 @@ def revoke(name: str, admin: str | None, as_json: bool) -> None:
     with open_book() as book:
         ended = people.end(book, name, admin=admin, ask=ask_passphrase)
     if as_json:
-        print_json("confirm-credential", _plain(ended))
+        print_json("confirm-credential", as_fields(ended))
     else:
         say(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
 
@@ -241,7 +239,7 @@ def allow(
             known = book.recorded().allowances.values()
             found = [one for one in known if one.until is None or now < one.until]
     if as_json:
-        print_json("confirm-allowances", {"count": len(found), "allowances": [_plain(one) for one in found]})
+        print_json("confirm-allowances", {"count": len(found), "allowances": [as_fields(one) for one in found]})
     elif number is not None:
         say(f"{found[0].action} is asked about again.")
     elif not found:
@@ -254,9 +252,7 @@ def allow(
 def _print_policy(place: Path, *, as_json: bool) -> None:
     found = load_policy(place)
     if as_json:
-        # Paths are not JSON.
-        plain = msgspec.to_builtins(found, enc_hook=str)
-        print_json("confirm-policy", {"file": str(place), "exists": place.exists(), "policy": plain})
+        print_json("confirm-policy", {"file": str(place), "exists": place.exists(), "policy": as_fields(found)})
         return
     say(f"{place} is a valid policy." if place.exists() else f"There is no {place}: the defaults apply.")
     rate = f"{found.rate.count} requests of an action in {found.rate.window_seconds:g} s"
@@ -266,8 +262,3 @@ def _print_policy(place: Path, *, as_json: bool) -> None:
     say(f"Always needs a person: {', '.join(sorted(HIGH_RISK))}.")
     if (warning := found.gives_up()) is not None:
         say(warning)
-
-
-def _plain(one: Any) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.to_builtins(one)
-    return found

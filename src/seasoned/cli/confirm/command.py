@@ -285,11 +285,10 @@ def show(request_id: str, wait: float | None, url: str | None, token_file: Path 
 
 @confirm.command()
 @_limit_option
-@click.option("--request", "request_id", metavar="ID", help="Only what happened to this request, oldest first.")
 @_remote_option
 @_token_option
 @json_option
-def audit(limit: int, request_id: str | None, url: str | None, token_file: Path | None, as_json: bool) -> None:
+def audit(limit: int, url: str | None, token_file: Path | None, as_json: bool) -> None:
     """Show what happened, newest first.
 
     \b
@@ -297,11 +296,9 @@ def audit(limit: int, request_id: str | None, url: str | None, token_file: Path 
     """
     if url is not None or token_file is not None:
         found = service_client(url, token_file).read(f"/audit?limit={limit}").get("entries", [])
-        if request_id is not None:
-            # The service has no filter for this; it sends the newest first, and one request reads better oldest first.
-            found = [one for one in reversed(found) if one.get("request_id") == request_id]
     else:
-        found = stored_audit(limit, request_id)
+        with open_book() as book:
+            found = [msgspec.to_builtins(one) for one in book.audit(limit)]
     if as_json:
         print_json("confirm-audit", {"count": len(found), "entries": found})
     else:
@@ -414,15 +411,6 @@ def stored_request(book: Book, request_id: str) -> dict[str, Any]:
         raise NotFound(f"There is no request {request_id!r}. See `seasoned confirm list`.")
     found: dict[str, Any] = msgspec.to_builtins(request_from_row(book.database, row, book.seal))
     return found
-
-
-def stored_audit(limit: int, request_id: str | None) -> list[dict[str, Any]]:
-    """Rows of this machine's audit: the newest, or all of one request."""
-    with open_book() as book:
-        from seasoned.confirm.audit.chain import entries_of_request
-
-        entries = book.audit(limit) if request_id is None else entries_of_request(book.database, request_id)
-        return [msgspec.to_builtins(one) for one in entries]
 
 
 def print_requests(found: list[dict[str, Any]]) -> None:

@@ -150,8 +150,10 @@ def print_report(made: Report) -> None:
 
 def print_verdict(made: Report) -> None:
     """Print what the data supports, in words."""
-    click.echo("\nDo sessions get better with experience? ", nl=False)
-    say(f"{made.verdict.answer[0].upper()}{made.verdict.answer[1:]}.", bold=True)
+    say(
+        f"\nDo sessions get better with experience? {made.verdict.answer[0].upper()}{made.verdict.answer[1:]}.",
+        bold=True,
+    )
     say(made.verdict.sentence)
     for reason in made.verdict.reasons:
         say(f"  - {reason}")

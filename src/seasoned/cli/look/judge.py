@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from seasoned.app import stores
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option
-from seasoned.cli.output import ReadingBar, print_json, say, table
+from seasoned.cli.output import ReadingBar, as_fields, print_json, say, table
 from seasoned.cli.project import histories, passed_over_answer, print_passed_over
 from seasoned.config import load
 from seasoned.outcome.agreement import (
@@ -127,18 +127,14 @@ def _foreign_answer(found: ForeignStatus) -> dict[str, Any]:
 
 def _answer(found: Agreement) -> dict[str, Any]:
     return {
-        "pooled": _score_answer(found.pooled),
+        "pooled": as_fields(found.pooled),
         # Most flags come from one agent; this line shows how the judge does without it.
-        "pooled_without_claude_code": _score_answer(found.others),
-        "pooled_with_foreign": _score_answer(found.pooled_with_foreign),
-        "pooled_with_foreign_without_claude_code": _score_answer(found.others_with_foreign),
-        "sources": [_score_answer(score) for score in found.sources],
-        "tools": [_score_answer(score) for score in found.tools],
+        "pooled_without_claude_code": as_fields(found.others),
+        "pooled_with_foreign": as_fields(found.pooled_with_foreign),
+        "pooled_with_foreign_without_claude_code": as_fields(found.others_with_foreign),
+        "sources": [as_fields(score) for score in found.sources],
+        "tools": [as_fields(score) for score in found.tools],
     }
-
-
-def _score_answer(score: AgreementScore) -> dict[str, Any]:
-    return {**asdict(score), "f1_interval": None if score.f1_interval is None else asdict(score.f1_interval)}
 
 
 def _print_agreement(blind: Agreement, strict: Agreement, full: FlagAgreement, lost: ForeignStatus) -> None:
