@@ -60,19 +60,16 @@ def test_a_damaged_memory_is_shown(home: Path) -> None:
     assert "A person must fix it" in seasoned("memory", "--add", "x", expect=1).stderr
 
 
-def test_a_skill_that_a_person_wrote_is_listed_and_shown(home: Path, tmp_path: Path) -> None:
-    for place in (home / ".seasoned" / "skills" / "writing", tmp_path / "shared"):
-        folder = place / "release-notes"
-        (folder / "references").mkdir(parents=True)
-        (folder / "SKILL.md").write_text(SKILL, "utf-8")
-        (folder / "references" / "style.md").write_text("Short sentences.", "utf-8")
+def test_a_skill_that_a_person_wrote_is_listed_and_shown(home: Path) -> None:
+    folder = home / ".seasoned" / "skills" / "writing" / "release-notes"
+    (folder / "references").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILL, "utf-8")
+    (folder / "references" / "style.md").write_text("Short sentences.", "utf-8")
     shown = answer("skill", "release-notes")
     assert shown["files"] == ["references/style.md"] and "Read the log" in shown["text"] and shown["problem"] is None
     assert seasoned("skill", "release-notes", "references/style.md").stdout == "Short sentences.\n"
     (listed,) = answer("skill")["skills"]
     assert (listed["skill"], listed["created_by"]) == ("writing/release-notes", "person")
-    shared = answer("skill", "--folder", tmp_path / "shared")["skills"]
-    assert [one["skill"] for one in shared] == ["release-notes"]
 
 
 def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:

@@ -16,7 +16,7 @@ def plan_for(path: Path, after: bytes | None, *links: LinkedFolder) -> ConnectPl
 
 
 def applied(home: Path, plan: ConnectPlan) -> Path:
-    return apply_plan(plan, home=home, clock=lambda: 0.0)
+    return apply_plan(plan, home=home)
 
 
 def test_a_change_is_shown_as_a_diff_and_a_new_file_against_nothing(tmp_path: Path) -> None:

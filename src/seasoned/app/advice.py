@@ -294,11 +294,11 @@ def apply_advice(config: Config, store: Store, advice: Advice, redactor: Redacto
         decide_rule(store, advice.project or "", advice.step.instead, "accept", now=time.time())
     elif advice.step.kind == "connect":
         remove_ours = connector(advice.step.text).remove_ours
-        apply_plan(plan, home=config.home, clock=time.time, remove_ours=remove_ours)
+        apply_plan(plan, home=config.home, remove_ours=remove_ours)
     else:
         if plan.is_empty:
             raise CannotDo("Already there. Nothing to change.")
-        apply_plan(plan, home=config.home, clock=time.time, remove_ours=removal_of(advice.step), area=AREA)
+        apply_plan(plan, home=config.home, remove_ours=removal_of(advice.step), area=AREA)
     keep_decision(store, advice, "applied", time.time())
     return plan
 

@@ -26,12 +26,8 @@ def missing_sentence(module: str, what: str = "This") -> str:
     return f"{what} needs {library}. Run: pip install 'seasoned{extra}'"
 
 
-def is_missing(library: str) -> bool:
-    """Whether a library is not installed; it is looked for without importing it, which may take a second."""
-    return find_spec(library) is None
-
-
 def require(what: str, library: str) -> None:
     """Raise if a library is missing, with the command that installs it."""
-    if is_missing(library):
+    # Looked for without importing it, which may take a second.
+    if find_spec(library) is None:
         raise CannotDo(missing_sentence(library, what))

@@ -78,17 +78,13 @@ def build_scheduler(config: Config, *, out: TextIO | None = None, poll_seconds: 
     """A scheduler that runs agents and delivers their answers; it has not started."""
     secrecy = kept_secrecy(config)
     return Scheduler(
-        lambda: open_jobs(config),
+        # What it acknowledged outlives a crash of the machine.
+        lambda: open_database(config, durable=True),
         partial(run_slot, build_parts(config, secrecy)),
         deliver=AnswerSender(config, out=out or sys.stdout),
         redact=lambda text: secrecy.redactor().text(text),
         poll_seconds=poll_seconds,
     )
-
-
-def open_jobs(config: Config) -> Database:
-    """The database of the jobs; what it acknowledged outlives a crash of the machine."""
-    return open_database(config, durable=True)
 
 
 def build_parts(config: Config, secrecy: Secrecy) -> RunParts:

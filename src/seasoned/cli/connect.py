@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -158,7 +157,7 @@ def _connect(
         undo_changes(agent, home=config.home, remove_ours=remove_ours)
         answer["state"] = "undone"
     else:
-        answer["kept"] = str(apply_plan(plan, home=config.home, clock=time.time, remove_ours=remove_ours))
+        answer["kept"] = str(apply_plan(plan, home=config.home, remove_ours=remove_ours))
         answer["state"] = "connected"
     _end(answer, as_json=as_json)
 

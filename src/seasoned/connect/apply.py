@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,7 +53,6 @@ class _ConnectRecord(msgspec.Struct, frozen=True):
     """What connecting an agent changed."""
 
     agent: str
-    at: str
     files: tuple[_ChangedFile, ...]
     links: tuple[LinkedFolder, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -69,7 +67,6 @@ def apply_plan(
     plan: ConnectPlan,
     *,
     home: Path,
-    clock: Callable[[], float],
     remove_ours: RemoveOurs | None = None,
     area: str = _AREA,
 ) -> Path:
@@ -92,9 +89,7 @@ def apply_plan(
         links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
         made = [str(path) for one in plan.links for path in _missing_folders(one.folder / "skill")]
         made_folders = tuple(dict.fromkeys([*(old.made_folders if old else ()), *made]))
-        record = _ConnectRecord(
-            plan.agent, _time(clock), tuple(files.values()), links, plan.parts, _python(), made_folders
-        )
+        record = _ConnectRecord(plan.agent, tuple(files.values()), links, plan.parts, _python(), made_folders)
         # Saved first, so that the work of a killed process can be undone.
         _save(folder, record)
         try:
@@ -311,10 +306,6 @@ def reviewing_python(agent: str, *, home: Path) -> str | None:
 def _python() -> str | None:
     # Looked for without importing it, which takes a second.
     return None if find_spec("pydantic_ai") is None else sys.executable
-
-
-def _time(clock: Callable[[], float]) -> str:
-    return datetime.fromtimestamp(clock(), UTC).isoformat(timespec="seconds")
 
 
 def own_programs() -> Path:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import Literal
 
@@ -23,30 +21,9 @@ from seasoned.review.skill_library import author, skills
 from seasoned.review.skill_library import view as view_skill
 from seasoned.review.undo import undo as undo_change
 
-_folder = click.option(
-    "--folder", type=click.Path(path_type=Path, readable=False), help="Use this folder instead of your own."
+_project_option = click.option(
+    "--project", metavar="P", help="Use what is kept for a project: its name, key or folder."
 )
-_project = click.option("--project", metavar="P", help="Use what is kept for a project: its name, key or folder.")
-
-
-def place_options(below: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The options `--folder` and `--project`, as one argument `folder`; of a project's folder, the part `below`."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def placed(*args: object, folder: Path | None, project: str | None, **more: object) -> None:
-            if project is not None:
-                if folder is not None:
-                    raise UsageError("Give --folder or --project, not both.")
-                folder = folder_of_project(load(), project) / below
-            command(*args, folder=folder, **more)
-
-        return _folder(_project(placed))
-
-    return decorate
-
-
-folder_option = place_options()
 
 
 def print_reply(reply: WriteReply, as_json: bool) -> None:
@@ -104,7 +81,7 @@ user_option = click.option("--user", is_flag=True, help="Use the file about the 
 @limit_option
 @undo_option
 @user_option
-@folder_option
+@_project_option
 @json_option
 def memory(
     add: str | None,
@@ -113,7 +90,7 @@ def memory(
     limit: int,
     undo: int | None,
     user: bool,
-    folder: Path | None,
+    project: str | None,
     as_json: bool,
 ) -> None:
     """Show and change the notes every new session sees.
@@ -127,6 +104,7 @@ def memory(
     """
     if sum(map(bool, (add, remove, history, undo))) > 1:
         raise UsageError("Use one of --add, --remove, --history and --undo at a time.")
+    folder = None if project is None else folder_of_project(load(), project)
     if undo is not None:
         _undo(undo, as_json=as_json)
     elif history:
@@ -179,21 +157,18 @@ def _list_memory(folder: Path | None, *, as_json: bool) -> None:
             say("  - " + printable(entry).replace("\n", "\n    "))
 
 
-skill_place = place_options(SKILLS)
-
-
 @click.command()
 @click.argument("name", required=False)
 @click.argument("file", required=False)
 @history_option
 @limit_option
 @undo_option
-@skill_place
+@_project_option
 @json_option
 def skill(
     name: str | None,
     file: str | None,
-    folder: Path | None,
+    project: str | None,
     history: bool,
     limit: int,
     undo: int | None,
@@ -208,6 +183,7 @@ def skill(
     Example: seasoned skill release-notes references/style.md
     Example: seasoned skill --undo 12
     """
+    folder = load().skill_folder if project is None else folder_of_project(load(), project) / SKILLS
     if undo is not None:
         _undo(undo, as_json=as_json)
     elif history:
@@ -218,11 +194,9 @@ def skill(
         _view_skill(name, file, folder, as_json=as_json)
 
 
-def _list_skills(folder: Path | None, *, as_json: bool) -> None:
-    config = load()
-    place = folder or config.skill_folder
-    with store_or_empty(config) as store:
-        rows = [(one, author(store, one)) for one in skills(place)]
+def _list_skills(folder: Path, *, as_json: bool) -> None:
+    with store_or_empty(load()) as store:
+        rows = [(one, author(store, one)) for one in skills(folder)]
     if as_json:
         answers = [
             {
@@ -253,8 +227,8 @@ def _list_skills(folder: Path | None, *, as_json: bool) -> None:
     )
 
 
-def _view_skill(name: str, file: str | None, folder: Path | None, *, as_json: bool) -> None:
-    found = view_skill(folder or load().skill_folder, name, file)
+def _view_skill(name: str, file: str | None, folder: Path, *, as_json: bool) -> None:
+    found = view_skill(folder, name, file)
     if as_json:
         answer = {
             "skill": found.skill.id,
