@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.app.stores import kept_secrecy
+from seasoned.app.stores import count_waiting, kept_secrecy
 from seasoned.config import Config
 from seasoned.connect.plan import FileChange, read_present
 from seasoned.errors import NotFound
@@ -188,17 +188,12 @@ def main(path: str, project: str | None = None) -> None:
 
     def take_in(tell: Tell) -> bytes:
         with open_store(Path(path)) as store:
-            every = _waiting(store)
+            every = count_waiting(store)
             while not refresh(store, within_seconds=_STEP_SECONDS):
-                left = _waiting(store)
+                left = count_waiting(store)
                 # Changed rules may have queued more than there were.
                 every = max(every, left)
                 tell(every - left, every)
         return b"done"
 
     answer_in_process(take_in)
-
-
-def _waiting(store: Store) -> int:
-    row = store.row("lesson.count_waiting")
-    return 0 if row is None else int(row["sessions"])

@@ -149,7 +149,7 @@ def scan_into_store(
             known.run("source.read_again")
     report = _scan(config, target, paths, secrecy, "full", progress, make_learner)
     store = target.existing()
-    if store is not None and (report.sessions or _waiting(store)):
+    if store is not None and (report.sessions or count_waiting(store)):
         report = msgspec.structs.replace(report, waiting=learn_rest(store))
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, secrecy, verbose=verbose)
@@ -163,10 +163,10 @@ def learn_rest(store: Store) -> int:
 
     refresh(store, within_seconds=_FILL_SECONDS)
     _suspend_outdated(store)
-    return _waiting(store)
+    return count_waiting(store)
 
 
-def _waiting(store: Store) -> int:
+def count_waiting(store: Store) -> int:
     """How many sessions were read and not learned from yet."""
     row = store.row("lesson.count_waiting")
     return 0 if row is None else int(row["sessions"])

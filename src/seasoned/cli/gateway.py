@@ -11,7 +11,14 @@ import click
 
 from seasoned.app.gateway import build_gateway
 from seasoned.app.stores import open_log, shared_database
-from seasoned.cli.options import Commands, file_type, json_option
+from seasoned.cli.options import (
+    Commands,
+    file_type,
+    json_option,
+    plain_option,
+    tls_certificate_option,
+    tls_key_option,
+)
 from seasoned.cli.output import as_fields, print_json, table, when
 from seasoned.config import load
 from seasoned.errors import UsageError
@@ -23,11 +30,9 @@ from seasoned.gateway.accounting import GatewayKey
 @click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
 @click.option("--port", type=click.IntRange(0, 65535), default=7328, show_default=True, help="Listen here; 0 for any.")
 @click.option("--upstream", metavar="URL", help="Send everything to this API instead of those in gateway.toml.")
-@click.option("--tls-cert", "tls_certificate", type=file_type, help="TLS certificate, to listen beyond this machine.")
-@click.option("--tls-key", type=file_type, help="The certificate's key.")
-@click.option(
-    "--insecure-listen", "allow_plain", is_flag=True, help="Listen beyond this machine without TLS, behind a TLS proxy."
-)
+@tls_certificate_option
+@tls_key_option
+@plain_option
 @click.option("--settings", "settings_file", type=file_type, help="Settings. Default: gateway.toml in the home folder.")
 @click.pass_context
 def gateway(

@@ -28,6 +28,13 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for conf
 FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text"])
 FORMS = click.Choice(["messages", "text"])
 TASK_TYPES = click.Choice(["code", "file", "research", "mixed"])
+tls_certificate_option = click.option(
+    "--tls-cert", "tls_certificate", type=file_type, help="TLS certificate, to listen beyond this machine."
+)
+tls_key_option = click.option("--tls-key", type=file_type, help="The certificate's key.")
+plain_option = click.option(
+    "--insecure-listen", "allow_plain", is_flag=True, help="Listen beyond this machine without TLS, behind a TLS proxy."
+)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 model_option = click.option(
     "--model", help="openai:NAME, anthropic:NAME, local, local:/path/model.gguf, or a name at --base-url."

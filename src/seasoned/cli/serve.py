@@ -18,7 +18,7 @@ from seasoned.app.confirm import (
     has_admin,
 )
 from seasoned.background import start
-from seasoned.cli.options import file_type
+from seasoned.cli.options import file_type, plain_option, tls_certificate_option, tls_key_option
 from seasoned.cli.output import printable, say
 from seasoned.command.action import action_words
 from seasoned.config import load
@@ -38,16 +38,9 @@ _FORBIDDEN_TO_BROWSERS = 6000
 _OPTIONS = (
     click.option("--host", help="Listen on this address. Default: the policy's, else 127.0.0.1."),
     click.option("--port", type=click.IntRange(0, 65535), help="Default: the policy's, else 7327; 0 for any."),
-    click.option(
-        "--tls-cert", "tls_certificate", type=file_type, help="TLS certificate, to listen beyond this machine."
-    ),
-    click.option("--tls-key", type=file_type, help="The certificate's key."),
-    click.option(
-        "--insecure-listen",
-        "allow_plain",
-        is_flag=True,
-        help="Listen beyond this machine without TLS, behind a TLS proxy.",
-    ),
+    tls_certificate_option,
+    tls_key_option,
+    plain_option,
     click.option(
         "--public-url", metavar="URL", help="What people open, if a proxy handles TLS. Default: the policy's."
     ),
