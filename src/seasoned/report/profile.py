@@ -9,6 +9,7 @@ import msgspec
 from seasoned.command.tool import Kind, TaskType, is_trivial, task_type_of, tool_of
 from seasoned.outcome.error_rate import Counts
 from seasoned.outcome.track import JudgedCall, Track, counts_of
+from seasoned.report.measures import SessionMeasures, measures_of_track
 from seasoned.session import Usage
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import proportion_difference, wilson
@@ -50,6 +51,7 @@ class Profile(msgspec.Struct, frozen=True):
     cost_usd: float | None = None
     compactions: int = 0
     copies: int = 0
+    measures: SessionMeasures | None = None  # None for a part of a session
 
     @property
     def calls(self) -> int:
@@ -67,6 +69,7 @@ def profile(track: Track) -> Profile:
         cost_usd=track.cost_usd,
         compactions=len(track.compactions),
         copies=track.copies,
+        measures=measures_of_track(track),
     )
 
 

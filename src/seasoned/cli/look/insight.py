@@ -50,13 +50,15 @@ from seasoned.report.json_answer import (
     topics,
     track_answer,
 )
+from seasoned.report.measures import SessionMeasures
 from seasoned.report.page.sections import render
 from seasoned.report.profile import Profile
 from seasoned.report.profile import profile as profile_of
 from seasoned.report.report import Recurrence, Report, report_on
-from seasoned.report.trials import Figure, points_between, share, share_between
+from seasoned.report.trials import EARLY_TURNS, Figure, points_between, share, share_between
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Estimate
+from seasoned.stats.proportion import wilson
 from seasoned.store.search import find_session
 from seasoned.text import plural
 
@@ -252,6 +254,8 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
     say(f"First fifth       {share_between(found.early)}")
     say(f"Last fifth        {share_between(found.late)}")
     say(f"Proficiency gain  {points_between(found.gain)}; negative is improvement")
+    if found.measures is not None:
+        _print_measures(found.measures)
     say(f"Task {shown(found.task_type)} · mostly {shown(found.dominant_tool_type)} tools")
     tokens = [f"{name.replace('_', ' ')} {shown(getattr(found.usage, name))}" for name in found.usage.__struct_fields__]
     cost = "cost unknown" if found.cost_usd is None else f"{found.cost_usd:.4f} USD"
@@ -262,6 +266,15 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
             (tool, use.calls, use.ok, use.failed, use.unclear, use.left_out, share(use.success_rate))
             for tool, use in found.tools.items()
         ],
+    )
+
+
+def _print_measures(found: SessionMeasures) -> None:
+    say(f"First {EARLY_TURNS} turns    {share_between(wilson(found.early_errors, found.early_calls))}")
+    when = "no call worked" if found.calls_to_success is None else f"with call {found.calls_to_success}"
+    after = "" if found.seconds_to_success is None else f", after {found.seconds_to_success:.0f} s"
+    say(
+        f"First success     {when}{after}; {plural(found.errors, 'error')}, {plural(found.diversity, 'different tool')}"
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from seasoned.outcome.error_rate import count_name
 from seasoned.outcome.judge import judge_session
+from seasoned.report.measures import measures_of
 from seasoned.report.trials import EARLY_TURNS
 from seasoned.session import Session, Usage
 
@@ -136,7 +137,7 @@ def never_after(records: Iterable[TaskRun]) -> int:
 def tallies(record: TaskRun, *, never: int) -> dict[Measure, TrialTally]:
     """All measures of one run; what was not recorded does not count. `never`: calls up to a success that never came."""
     calls = counted(record)
-    early = [call for call in calls if call.turn <= EARLY_TURNS]
+    measures = measures_of(record.calls, [call.turn for call in record.calls])
     worked = [number for number, call in enumerate(calls, start=1) if call.counts_as == "ok"]
     known = [call.is_valid for call in record.calls if call.is_valid is not None]
     tokens = (record.usage.prompt, record.usage.output)
@@ -145,10 +146,10 @@ def tallies(record: TaskRun, *, never: int) -> dict[Measure, TrialTally]:
         # A run without a call has none that executed.
         "first_call": TrialTally(worked[:1] == [1], 1),
         "success": TrialTally(record.check == "passed", 1),
-        "early_errors": TrialTally(sum(call.counts_as == "failed" for call in early), len(early)),
-        "errors": TrialTally(len(calls) - len(worked), 1),
-        "calls_to_success": TrialTally(worked[0] if worked else never, 1),
-        "diversity": TrialTally(len({call.tool for call in record.calls if call.counts_as != "trivial"}), 1),
+        "early_errors": TrialTally(measures.early_errors, measures.early_calls),
+        "errors": TrialTally(measures.errors, 1),
+        "calls_to_success": TrialTally(measures.calls_to_success or never, 1),
+        "diversity": TrialTally(measures.diversity, 1),
         "valid": TrialTally(sum(known), len(known)),
         "tokens": _number(None if None in tokens else sum(filter(None, tokens))),
         "cost_usd": _number(record.cost_usd),

@@ -52,11 +52,7 @@ _CHECK_SUBCOMMANDS = names("test build vet check lint run clippy fmt compile typ
 # Subcommands of git that act on the whole repository, so any repetition is a retry.
 _REPOSITORY_WIDE = names("commit push pull fetch rebase merge stash status init")
 _NESTED_SUBCOMMANDS = names("run run-script exec pr issue repo api compose release workflow worktree remote stash")
-_SEARCH_PROGRAMS = names("rg grep egrep fgrep ag ack find fd")
-_REMOTE_PROGRAMS = names("gh curl wget http glab hub aws gcloud az kubectl")
 FILTER_PROGRAMS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
-# Programs whose operands are scripts and numbers rather than names.
-_SCRIPT_OPERANDS = names("sed awk head tail cut wc tr")
 _EVERYTHING = frozenset((".", "./...", "...", "./"))
 _SELECTION_OPTIONS = names("-run -k -t -m --grep --filter --testNamePattern --tests -p")
 # Options that show what a call would do, or how it is made: it has not done its work then.
