@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
+import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from seasoned.store import open_store
 from tests.cli.run import SEASONED, seasoned
 from tests.experiment.scripted import TASKS, many_tasks, write_tasks
 from tests.scripted_model import Answer, Call, call, serve_script
@@ -75,6 +78,25 @@ def test_who_asks_for_one_that_is_not_there_is_told_both_ways_to_make_one(tmp_pa
     assert f"No experiment 'nope'. Known: 'autumn'. {ways}" in _seasoned(
         tmp_path, "experiment", "show", "nope", expect=1
     ).stderr.replace("\n", " ")
+
+
+def test_one_is_told_how_many_sessions_it_takes_before_one_begins(tmp_path: Path) -> None:
+    assert "cannot be told from your history" in _seasoned(tmp_path, "experiment", "begin", "none").stdout
+    with open_store(tmp_path / "home" / "seasoned.db") as store:
+        store.connection.executemany(
+            "INSERT INTO session (agent, native_id, ended, ok, failed) VALUES ('codex', ?, ?, 8, ?)",
+            [(f"s{number}", time.time() - 60, number % 5) for number in range(40)],
+        )
+        store.connection.commit()
+    said = " ".join(_seasoned(tmp_path, "experiment", "begin", "autumn").stdout.split())
+    # The mean of 0/8, 1/9, 2/10, 3/11 and 4/12; sessions of one kind show less than so many calls would.
+    assert "You have about 5 sessions a week, with 18.3 % failed calls." in said
+    power = json.loads(_seasoned(tmp_path, "experiment", "begin", "autumn", "--json").stdout)["power"]
+    falls = [power["falls"][each] for each in ("50", "200", "1000")]
+    assert falls == sorted(falls, reverse=True) and 0.05 < falls[0] < 0.08
+    # Two means whose standard deviation is known: (1.96 + 0.84) · s · √(2 / n).
+    spread = statistics.pstdev([failed / (8 + failed) for failed in range(5)])
+    assert falls[2] == pytest.approx(2.8 * spread * math.sqrt(2 / 1000), rel=0.05)
 
 
 KILLS, MADE = (20, 40) if TORTURE else (2, 12)

@@ -45,6 +45,7 @@ from seasoned.experiment.run.runner import (
 from seasoned.experiment.run.train import TRIES, learn, make_train_runs, train_units
 from seasoned.experiment.task.task_file import TaskSet, load_tasks
 from seasoned.redact.key import Secrecy
+from seasoned.stats.proportion import detectable
 from seasoned.store import Database, Store, open_store
 from seasoned.text import plural
 
@@ -224,6 +225,32 @@ def shares_of(arms: str) -> list[ArmShare]:
         except ValueError:
             raise UsageError(f"{text!r} is not a valid arm. Write ARM or ARM:2.") from None
     return found
+
+
+_RECENT_WEEKS = 8
+_SESSIONS_OF_ARM = (50, 200, 1000)
+
+
+class ExpectedPower(msgspec.Struct, frozen=True):
+    """What an experiment on live sessions can find, if the next sessions are like the recent ones."""
+
+    sessions_per_week: float
+    error_rate: float  # the mean over sessions
+    # By sessions in each arm: the smallest fall of the error rate found four times in five; None if none would be.
+    falls: dict[int, float | None]
+
+
+def expected_power(config: Config, *, now: float) -> ExpectedPower | None:
+    """From the sessions of the last weeks; None if they had no calls that count, or nothing failed in them."""
+    with open_store(config.store_path) as store:
+        row = store.row("experiment.session_rates", {"since": now - _RECENT_WEEKS * 7 * 86400})
+    if row is None or not row["mean"] or row["mean"] >= 1:
+        return None
+    mean = row["mean"]
+    # The unit is a session, whose error rate varies less than a single call does.
+    effect = (row["mean_square"] - mean**2) / (mean * (1 - mean))
+    falls = {each: detectable(mean, each, each, design_effect=effect or 1.0).fall for each in _SESSIONS_OF_ARM}
+    return ExpectedPower(row["sessions"] / _RECENT_WEEKS, mean, falls)
 
 
 def begin(config: Config, name: str, arms: str, *, holdout: float) -> Split:

@@ -15,7 +15,7 @@ import msgspec
 
 from seasoned import __version__
 from seasoned.app import experiment as experiments
-from seasoned.app.experiment import ExperimentPlan, live_experiment, live_experiments, task_experiments
+from seasoned.app.experiment import ExpectedPower, ExperimentPlan, live_experiment, live_experiments, task_experiments
 from seasoned.app.stores import user_store
 from seasoned.cli.options import Commands, base_url_option, json_option, model_option, yes_option
 from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when
@@ -30,7 +30,7 @@ from seasoned.experiment.run.design import new_design
 from seasoned.experiment.run.run_store import analyses
 from seasoned.experiment.run.runner import OnProgress
 from seasoned.experiment.task.task_file import BUILT_IN, PARTS, load_tasks
-from seasoned.report.trials import points_between
+from seasoned.report.trials import points, points_between, share
 from seasoned.stats.interval import Estimate
 from seasoned.text import plural
 
@@ -400,14 +400,30 @@ def begin(name: str, arms: str, holdout: float, as_json: bool) -> None:
     Example: seasoned experiment begin autumn --arms cold,warm --holdout 0.05
     Example: seasoned experiment begin autumn --arms cold,template:code:2
     """
-    split = experiments.begin(load(), name, arms, holdout=holdout)
+    config = load()
+    power = experiments.expected_power(config, now=time.time())
+    if not as_json:
+        say(_power_sentence(power))
+    split = experiments.begin(config, name, arms, holdout=holdout)
     if as_json:
         answer = {"name": name, "split": split.digest, "control": split.control, "shares": split.shares}
-        print_json("experiment-begun", {**answer, "holdout": holdout})
+        print_json("experiment-begun", {**answer, "holdout": holdout, "power": msgspec.to_builtins(power)})
         return
     say(f"Sessions are divided between {', '.join(split.shares)}; {split.control} is the control.")
     # The arms are drawn where sessions begin, and those programs read their settings at the start.
     say(f'Set experiment = "{name}" under [warm] in config.toml, and restart the gateway and Hermes.')
+
+
+def _power_sentence(power: ExpectedPower | None) -> str:
+    """How many sessions the experiment needs, told before it begins."""
+    if power is None:
+        return "No failed calls in recent sessions: how many sessions this needs cannot be told from your history."
+    found = [f"{points(fall)} with {each} sessions" for each, fall in power.falls.items() if fall is not None]
+    can = f"Found 4 times in 5: a fall of {', '.join(found)} in each arm" if found else "It is too low to find a fall"
+    return (
+        f"You have about {power.sessions_per_week:.0f} sessions a week, with {share(power.error_rate)} failed calls. "
+        f"{can}; looking again and again takes some more."
+    )
 
 
 def _print_tasks(tasks: str, *, as_json: bool) -> None:
