@@ -278,3 +278,16 @@ def test_auto_leaves_out_what_is_too_old_and_what_a_person_built_stays(built: st
     assert "ended more than 180 days ago" in seasoned("template", "build", "--auto", "--store").stdout
     assert "may be shown again" in seasoned("template", "retire", shown.id, "--undo").stdout
     assert answer("template", "show", "auto-file")["examples"][0]["state"] == "active"
+
+
+def test_show_counts_what_happened_with_each_version(built: str, store_path: Path) -> None:
+    with open_store(store_path) as store:
+        found = load(store, built)
+        for made in (0.0, time.time()):
+            save(store, msgspec.structs.replace(found, name="dated", created_at=made))
+    newest, first = answer("template", "show", "dated")["versions"]
+    assert (newest["version"], newest["worked"], newest["failed"]) == (2, 0, 0), "no call was made since"
+    assert (first["version"], first["shown"]) == (1, 0)
+    # Each example is itself a call that worked, in as many lineages as support it.
+    assert first["worked"] >= max(example.support for example in found.examples)
+    assert "until the next one was made" in seasoned("template", "show", "dated").stdout

@@ -12,7 +12,7 @@ import msgspec
 
 from seasoned.app import template as templates
 from seasoned.app.stores import make_redactor, own_store
-from seasoned.app.template import Refreshed, SavedTemplate, render_template, too_old_sentence
+from seasoned.app.template import Refreshed, SavedTemplate, VersionEffect, render_template, too_old_sentence
 from seasoned.cli.options import (
     FORMATS,
     FORMS,
@@ -197,7 +197,8 @@ def show(name: str, as_format: str | None, form: str, as_json: bool) -> None:
         if as_format is not None:
             print_rendered(store, found, as_format, form, as_json=as_json)
         else:
-            print_template(found, as_json=as_json)
+            effects = templates.version_effects(store, found.template.name)
+            print_template(found, effects, as_json=as_json)
 
 
 @template.command()
@@ -368,11 +369,12 @@ def template_answer(template: Template, library: Library, use: TemplateUse) -> d
     return {**answer, "usage_count": use.of(template.name)}
 
 
-def print_template(found: SavedTemplate, *, as_json: bool) -> None:
-    """What is in a template and where it came from."""
+def print_template(found: SavedTemplate, effects: Sequence[VersionEffect], *, as_json: bool) -> None:
+    """What is in a template, where it came from, and what happened with each version."""
     template, library, use = found.template, found.library, found.use
     if as_json:
-        print_json("template", template_answer(template, library, use))
+        answer = template_answer(template, library, use)
+        print_json("template", {**answer, "versions": msgspec.to_builtins(effects)})
         return
     used = plural(use.of(template.name), "time")
     say(f"{template.mark}  {template.task_type or 'any task'}  made {when(template.created_at)}, used {used}")
@@ -384,6 +386,12 @@ def print_template(found: SavedTemplate, *, as_json: bool) -> None:
     for example in template.examples:
         _print_example(example, library, library.hidden(template, example), use.examples.get(example.id, 0))
     say(f"\nLearned from {plural(len(template.sources), 'session')}.")
+    say("Sessions that were shown a version, and calls like its examples until the next one was made:")
+    table(
+        ["version", "made", "shown", "worked", "failed"],
+        [(one.version, when(one.created_at), one.shown, one.worked, one.failed) for one in effects],
+        nowrap=["made"],
+    )
 
 
 def _is_unverified(example: Example, library: Library) -> bool:
