@@ -149,6 +149,7 @@ def comparison_answer(found: Comparison, *, as_sets: bool) -> dict[str, Any]:
         "notes": list(found.notes),
         "in_both": [ref.native_id for ref in found.in_both],
         "smallest_detectable": _smallest(found),
+        "measures": msgspec.to_builtins(found.measures),
     }
 
 

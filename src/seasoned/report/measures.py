@@ -10,6 +10,15 @@ import msgspec
 from seasoned.outcome.track import Track
 from seasoned.report.trials import EARLY_TURNS
 
+# As they are named for people. The time to the first success is measured in calls and in seconds.
+LABELS = {
+    "early_error_rate": f"failed share, first {EARLY_TURNS} turns",
+    "calls_to_success": "calls to the first success",
+    "seconds_to_success": "seconds to the first success",
+    "errors": "errors",
+    "diversity": "different tools",
+}
+
 
 class MeasuredCall(Protocol):
     """What a call is measured by."""
@@ -29,6 +38,10 @@ class SessionMeasures(msgspec.Struct, frozen=True):
     calls_to_success: int | None  # None: no call worked
     diversity: int  # different tools, without plans and the like
     seconds_to_success: float | None = None  # None: no call worked, or times are unknown
+
+    @property
+    def early_error_rate(self) -> float | None:
+        return self.early_errors / self.early_calls if self.early_calls else None
 
 
 def measures_of(calls: Sequence[MeasuredCall], turns: Iterable[int]) -> SessionMeasures:

@@ -6,7 +6,8 @@ Standardised rates are those at a fixed mix of strata, so that a different mix d
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -67,6 +68,25 @@ def independent_difference(a: Pooled, b: Pooled, level: float) -> Estimate:
     # Without any spread there is no p value, although Wilson's interval exists.
     p_value = t_tails(value / error, freedom) if error else None
     return _answer(a, b, value, span(low, value, high, level, a.clusters + b.clusters), None, p_value)
+
+
+def mean_difference(values_a: Sequence[float], values_b: Sequence[float], *, level: float = 0.95) -> Estimate:
+    """First mean minus second, one value for each cluster, with the interval and p value of Welch (1947)."""
+    check_level(level)
+    n = len(values_a) + len(values_b)
+    if min(len(values_a), len(values_b)) < 2:
+        return Estimate(None, None, n, n, f"{ONE_CLUSTER} on each side")
+    a, b = [
+        Pooled(fmean(values), len(values), len(values), stdev(values) / math.sqrt(len(values)), len(values) - 1.0)
+        for values in (values_a, values_b)
+    ]
+    value, (error, freedom) = fmean(values_a) - fmean(values_b), welch(a, b)
+    if not error:
+        return Estimate(value, None, n, n, NOTHING_VARIES)
+    half = two_sided_t(level, freedom) * error
+    return Estimate(
+        value, Interval(value - half, value + half, level, n), n, n, p_value=t_tails(value / error, freedom)
+    )
 
 
 def ratio(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints, *, level: float = 0.95) -> Estimate:

@@ -50,7 +50,7 @@ from seasoned.report.json_answer import (
     topics,
     track_answer,
 )
-from seasoned.report.measures import SessionMeasures
+from seasoned.report.measures import LABELS, SessionMeasures
 from seasoned.report.page.sections import render
 from seasoned.report.profile import Profile
 from seasoned.report.profile import profile as profile_of
@@ -512,10 +512,29 @@ def print_comparison(found: Comparison, *, as_sets: bool, more: dict[str, Any], 
         nowrap=["session"],
     )
     say(f"\n{found.sentence}")
+    if found.measures:
+        say("\nMeans over lineages; warm minus cold:\n")
+        table(
+            ["measure", "warm", "cold", "difference", "95 % interval"],
+            [
+                (LABELS[one.measure], *map(_figure, (one.warm, one.cold, one.difference.value)), _ends(one.difference))
+                for one in found.measures
+            ],
+            nowrap=["measure", "95 % interval"],
+        )
     for note in found.notes:
         say(note)
     if said := _counted_too(more):
         say(said.strip())
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _ends(estimate: Estimate) -> str:
+    ends = estimate.interval
+    return estimate.reason or "–" if ends is None else f"{ends.low:.2f} to {ends.high:.2f}"
 
 
 def _side_row(name: str, side: ComparedSide, *, as_sets: bool) -> tuple[object, ...]:
