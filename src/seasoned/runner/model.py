@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
 from hashlib import file_digest
 from http.client import HTTPException
 from importlib.util import find_spec
@@ -161,24 +159,15 @@ def _ask_server(base_url: str, name: str) -> int | None:
     headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
         with urlopen(Request(f"{base_url.rstrip('/')}/models", headers=headers), timeout=SECONDS) as reply:
-            listed = json.loads(reply.read(_MOST_BYTES))
-    except (URLError, HTTPException, OSError, ValueError):
+            listed = msgspec.json.decode(reply.read(_MOST_BYTES), type=dict[str, Any]).get("data")
+    except (URLError, HTTPException, OSError, ValueError, msgspec.DecodeError):
         return None
-    models = listed.get("data") if isinstance(listed, dict) else None
-    found = [one for one in models if isinstance(one, dict)] if isinstance(models, list) else []
-    named = [one for one in found if one.get("id") == name]
-    return next(_figures(named), None)
-
-
-def _figures(models: Iterable[dict[str, Any]]) -> Iterator[int]:
-    for model in models:
-        meta = model.get("meta")
-        # llama.cpp puts its figures into `meta`.
-        for place in (model, meta if isinstance(meta, dict) else {}):
-            for field in _FIELDS:
-                value = place.get(field)
-                if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-                    yield value
+    listed = listed if isinstance(listed, list) else []
+    found = [one for one in listed if isinstance(one, dict) and one.get("id") == name]
+    # llama.cpp puts its figures into `meta`.
+    places = [place for one in found for place in (one, one.get("meta")) if isinstance(place, dict)]
+    figures = [place.get(field) for place in places for field in _FIELDS]
+    return next((one for one in figures if type(one) is int and one > 0), None)
 
 
 _SECONDS = 900

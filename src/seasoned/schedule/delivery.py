@@ -61,12 +61,10 @@ class DeliveryMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 def message_of(job: Job, record: JobRun) -> DeliveryMessage:
     """The message about a run: its answer alone if it went well, else first what went wrong."""
-    parts = [_SAID.get(record.outcome, f"The run is {record.outcome}."), record.reason, record.output.strip()]
+    parts = [_SAID[record.outcome], record.reason, record.output.strip()]
     if record.outcome == "failed" and record.fault in ("script", "timeout") and record.script_output.strip():
         tail = record.script_output.strip()[-_TAIL_CHARACTERS:]
         parts.append(f"The script printed:\n{tail}")
-    if record.outcome in ("ok", "silent"):
-        parts = [record.output.strip()]
     time = local(record.scheduled_at, job.zone)
     state = "" if record.outcome == "ok" else f" – {record.outcome}{f' ({record.fault})' if record.fault else ''}"
     return DeliveryMessage(

@@ -18,7 +18,6 @@ Missed = Literal["skip", "once"]
 Outcome = Literal["waiting", "running", "ok", "silent", "empty", "failed", "unknown", "skipped"]
 RunFault = Literal["", "script", "agent", "context", "timeout"]
 DeliveryState = Literal["none", "pending", "delivered", "failed"]
-ENDED: tuple[Outcome, ...] = ("ok", "silent", "empty", "failed", "unknown", "skipped")
 # What a delivery may begin with; an address follows after a colon: `file:/srv/report.md`.
 DESTINATIONS = ("stdout", "file", "webhook", "telegram", "discord", "email", "none")
 DAY_SECONDS = 86_400.0
@@ -132,7 +131,7 @@ class JobRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_ended(self) -> bool:
-        return self.outcome in ENDED
+        return self.outcome not in ("waiting", "running")
 
 
 class DeliveryResult(msgspec.Struct, frozen=True):
@@ -185,7 +184,7 @@ def _check_words(job: Job) -> None:
     if job.agent != "model" and job.provider is not None:
         raise UsageError(f"the job {job.name!r} names a provider, but {job.agent} has its own. Leave --provider out.")
     for text in (job.name, job.prompt, job.script or "", job.folder or "", *job.skills, *job.delivery):
-        if "\0" in text or not _is_unicode(text):
+        if "\0" in text or text.encode("utf-8", "ignore").decode() != text:
             raise UsageError(
                 f"the job {job.name!r} contains characters that cannot be stored (NUL or half a character)."
             )
@@ -203,11 +202,3 @@ def _check_numbers(job: Job) -> None:
             raise UsageError(
                 f"{field} of the job {job.name!r} must be between {low:,.0f} and {high:,.0f}, not {value!r}."
             )
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

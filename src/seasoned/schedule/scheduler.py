@@ -45,14 +45,9 @@ class _Running:
         self.began_at = self.beat_at = monotonic()
         self.is_lost = False
         self.result: JobRun | DeliveryResult | None = None
-        self.error = "it ended without a result"
+        self.error = ""
+        self.is_ended = False
         self._monotonic, self._stopping = monotonic, stopping
-        self._ended = threading.Event()
-        self.thread = threading.Thread(target=lambda: None)
-
-    @property
-    def is_ended(self) -> bool:
-        return self._ended.is_set()
 
     def heartbeat(self) -> bool:
         """What the run calls to show that it is alive; False tells it to stop."""
@@ -76,12 +71,11 @@ class _Running:
             except Exception as error:  # noqa: BLE001 one job may break in any way, and the others go on
                 self.error = redact(f"{type(error).__name__}: {error}")
             finally:
-                self._ended.set()
+                self.is_ended = True
                 wake()
 
         # A thread cannot be ended from outside: one that hangs must not keep the process from ending.
-        self.thread = threading.Thread(target=work, name=self.slot.session_id, daemon=True)
-        self.thread.start()
+        threading.Thread(target=work, name=self.slot.session_id, daemon=True).start()
 
     def record(self, now: float) -> JobRun:
         """The line of the history for the run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 from zoneinfo import ZoneInfo, available_timezones
@@ -122,15 +122,11 @@ def _zone_names() -> frozenset[str]:
 def _cron_times(expression: str, zone: str, after: float) -> Iterator[float]:
     simulated = _simulate(expression, datetime.fromtimestamp(math.floor(after), find_zone(zone)))
     last = after
-    try:
-        for moment in simulated:
-            # Where clocks go back, cronsim may name an hour that has passed; where they go forward, one hour twice.
-            if (time := moment.timestamp()) > last:
-                last = time
-                yield time
-    except (OverflowError, ValueError):
-        # The calendar of Python ends with the year 9999.
-        return
+    for moment in simulated:
+        # Where clocks go back, cronsim may name an hour that has passed; where they go forward, one hour twice.
+        if (time := moment.timestamp()) > last:
+            last = time
+            yield time
 
 
 def _simulate(expression: str, start: datetime) -> Iterator[datetime]:
@@ -180,12 +176,5 @@ def _parse_date(words: str, zone: str) -> float:
         raise UsageError(f"{words!r} is not a valid date and time. Write it like '2030-12-24 18:00'.") from error
     if found.tzinfo is not None:
         return math.floor(found.timestamp())
-    # `fold` is 0: a time that occurs twice means the first.
-    moment = found.replace(tzinfo=where)
-    if moment.astimezone(UTC).astimezone(where).replace(tzinfo=None) != found:
-        later = moment.astimezone(UTC).astimezone(where)
-        raise UsageError(
-            f"{words!r} does not exist in {zone}, where the clocks go forward then. "
-            f"Write {later.replace(tzinfo=None).isoformat(sep=' ', timespec='minutes')!r}."
-        )
-    return math.floor(moment.timestamp())
+    # `fold` is 0: a time that occurs twice means the first, and one that is left out is as much later.
+    return math.floor(found.replace(tzinfo=where).timestamp())
