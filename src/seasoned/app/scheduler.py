@@ -17,7 +17,7 @@ from seasoned.app.stores import kept_secrecy, shared_database
 from seasoned.atomic_write import make_private_folder
 from seasoned.begin.memory import project_folder
 from seasoned.config import Config, Route, load
-from seasoned.errors import CannotDo, StoreError, UsageError
+from seasoned.errors import CannotDo, NotFound, StoreError, UsageError
 from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.learn_queue import begin, note
 from seasoned.redact.key import Secrecy
@@ -29,10 +29,10 @@ from seasoned.runner.run import MODEL, problem_of, run
 from seasoned.schedule import job_table
 from seasoned.schedule.delivery import AnswerSender, PendingDelivery, settle_delivery
 from seasoned.schedule.job import Every, Job, JobRun, new_id
-from seasoned.schedule.job_table import StoredJob, add_checked
+from seasoned.schedule.job_table import StoredJob
 from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, RunParts, run_slot
 from seasoned.schedule.scheduler import POLL_SECONDS, Scheduler
-from seasoned.schedule.script import FOLDER
+from seasoned.schedule.script import FOLDER, command_of, find_script
 from seasoned.schedule.times import find_zone, parse_schedule
 from seasoned.session import SessionRef
 from seasoned.store import Database, open_database, open_store
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 _EMPTY = "Exceeded maximum output retries"
 # A link into the zone database on Linux and macOS; the only portable place of the zone's name.
 _LOCALTIME = Path("/etc/localtime")
+# Personal data, but a prompt may need to name whom to write to.
+_FOR_PEOPLE = ("email", "phone")
 _PROVIDERS = ("openai", "anthropic", "local")
 
 
@@ -278,9 +280,17 @@ def add_job(
         **fields,
     )
     redactor = kept_secrecy(config).redactor()
-    # A prompt that holds a secret is refused: jobs are stored as they are and shown in lists.
-    kinds = [hit.kind for hit in redactor.find(job.prompt)]
-    return add_checked(database, job, now=now, scripts=config.home / FOLDER, kinds=kinds)
+    kinds = [hit.kind for hit in redactor.find(job.prompt) if hit.kind not in _FOR_PEOPLE]
+    if kinds:
+        raise UsageError(
+            f"the prompt of {job.name!r} contains what looks like a secret ({kinds[0]}), but prompts are stored and "
+            "sent. Let a script read it from a file instead."
+        )
+    if job.script is not None:
+        command_of(find_script(config.home / FOLDER, job.script))
+    if job.folder is not None and not Path(job.folder).is_dir():
+        raise NotFound(f"folder {job.folder!r} not found. Create it first, or leave it out.")
+    return job_table.add(database, job, now=now)
 
 
 def run_job(config: Config, database: Database, name: str, *, out: TextIO) -> tuple[Job, JobRun, bool]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from seasoned.errors import NotFound, RuleBroken, UsageError
 from seasoned.schedule.job import Job, JobRun, Slot
-from seasoned.schedule.script import command_of, find_script
 from seasoned.schedule.times import check_times, in_words, local, next_times
 from seasoned.store import Database
 from seasoned.store.interface import DatabaseRow
@@ -179,35 +177,6 @@ def _skip_all(database: Database, found: StoredJob, reason: str, now: float) -> 
 def skip_waiting(database: Database, job_id: str, reason: str, now: float) -> None:
     """Skip what waits of a job, inside a transaction."""
     database.run("schedule.skip_waiting", {"job_id": job_id, "reason": reason, "now": now})
-
-
-# Personal data, but a prompt may need to name whom to write to.
-_FOR_PEOPLE = ("email", "phone")
-
-
-def add_checked(
-    database: Database,
-    job: Job,
-    *,
-    now: float,
-    scripts: Path,
-    kinds: Sequence[str],
-) -> StoredJob:
-    """Add a job, checked as far as this machine can: its script, its folder, and secrets in its words.
-
-    `kinds` are the kinds of secrets in its prompt.
-    """
-    found = [kind for kind in kinds if kind not in _FOR_PEOPLE]
-    if found:
-        raise UsageError(
-            f"the prompt of {job.name!r} contains what looks like a secret ({found[0]}), but prompts are stored and "
-            "sent. Let a script read it from a file instead."
-        )
-    if job.script is not None:
-        command_of(find_script(scripts, job.script))
-    if job.folder is not None and not Path(job.folder).is_dir():
-        raise NotFound(f"folder {job.folder!r} not found. Create it first, or leave it out.")
-    return add(database, job, now=now)
 
 
 def describe(stored: StoredJob, *, now: float) -> dict[str, Any]:

@@ -20,19 +20,13 @@ MAX_AGE_SECONDS = DAY_SECONDS
 _TOO_OLD = "older than a day when it was noticed"
 
 
-class SkippedSlot(msgspec.Struct, frozen=True):
-    """A slot that does not run, with the reason."""
-
-    slot: Slot
-    reason: str
-
-
 class SlotPlan(msgspec.Struct, frozen=True):
     """What happens to the due slots of a job, and when the next one is due; None: never."""
 
     on_time: tuple[Slot, ...]
     late: Slot | None
-    skipped: tuple[SkippedSlot, ...]
+    # With the reasons.
+    skipped: tuple[tuple[Slot, str], ...]
     next_at: float | None
 
 
@@ -54,12 +48,10 @@ def plan(job: Job, next_at: float, now: float) -> SlotPlan:
         if job.missed == "once"
         else "Missed: no scheduler was awake, and missed runs of this job are skipped."
     )
-    skipped = [SkippedSlot(slot, reason) for slot in missed]
+    skipped = [(slot, reason) for slot in missed]
     if next_at <= earliest:
         # One line: a year of missed minutes must not fill the store.
-        skipped.insert(
-            0, SkippedSlot(Slot(job.id, next_at), f"Missed, and {_TOO_OLD}; later ones of that age have no line.")
-        )
+        skipped.insert(0, (Slot(job.id, next_at), f"Missed, and {_TOO_OLD}; later ones of that age have no line."))
     return SlotPlan(tuple(on_time), late, tuple(skipped), next(after(now), None))
 
 
@@ -84,8 +76,8 @@ def plan_due(database: Database, *, now: float) -> int:
                 add_slot(database, slot, origin="slot")
             if planned.late is not None:
                 add_slot(database, planned.late, origin="late", note="Late: no scheduler was awake at its time.")
-            for one in planned.skipped:
-                add_slot(database, one.slot, origin="slot", skipped_at=now, reason=one.reason)
+            for slot, reason in planned.skipped:
+                add_slot(database, slot, origin="slot", skipped_at=now, reason=reason)
     return len(due)
 
 
