@@ -26,7 +26,6 @@ def test_a_right_job_is_left_as_it_is() -> None:
         ({"name": "x" * 81}, "a job name has"),
         ({"id": "../up"}, "a job id may contain"),
         ({"prompt": " "}, "nothing to do"),
-        ({"script": " "}, "the script of 'one' is empty"),
         ({"prompt": "a\0b"}, "cannot be stored"),
         ({"prompt": "half \ud800"}, "cannot be stored"),
         ({"delivery": ("carrier-pigeon",)}, "is not a valid delivery"),
@@ -37,7 +36,6 @@ def test_a_right_job_is_left_as_it_is() -> None:
         ({"timeout_seconds": 0}, "timeout_seconds of the job"),
         ({"timeout_seconds": float("nan")}, "timeout_seconds of the job"),
         ({"min_context": 0}, "min_context"),
-        ({"missed": "twice"}, "skip or once"),
     ],
 )
 def test_a_wrong_field_is_refused_with_a_sentence_that_names_it(fields: dict[str, Any], words: str) -> None:

@@ -174,18 +174,11 @@ def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Calls and results as text in the requested form, with user and model alternating."""
     flat: list[ModelMessage] = []
     for message in map(_block_end_as_user, messages):
+        texts = [text for part in message.parts if (text := _part_text(part)) is not None]
         if isinstance(message, ModelResponse):
-            said = [text for part in message.parts if (text := _part_text(part))]
-            flat.append(replace(message, parts=[TextPart("\n".join(said))]))
+            flat.append(replace(message, parts=[TextPart("\n".join(texts))]))
             continue
-        texts, rest = [], []
-        for part in message.parts:
-            if isinstance(part, ToolReturnPart):
-                texts.append(f"Result of {part.tool_name}: {part.model_response_str()[:_RESULT_CHARS]}")
-            elif isinstance(part, UserPromptPart) and isinstance(part.content, str):
-                texts.append(part.content)
-            else:
-                rest.append(part)
+        rest = [part for part in message.parts if _part_text(part) is None]
         last = flat[-1] if flat else None
         # The chat template expects user and model to alternate: two requests in a row become one.
         if texts and isinstance(last, ModelRequest) and not rest and _only_words(last):
@@ -210,9 +203,18 @@ def _only_words(request: ModelRequest) -> bool:
 
 
 def _part_text(part: object) -> str | None:
-    if isinstance(part, ToolCallPart):
-        return json.dumps({"tool": part.tool_name, "arguments": part.args_as_dict()})
-    return json.dumps({"answer": part.content}) if isinstance(part, TextPart) and part.content else None
+    """A part as text; None for one that is sent as it is."""
+    match part:
+        case ToolCallPart():
+            return json.dumps({"tool": part.tool_name, "arguments": part.args_as_dict()})
+        case TextPart():
+            return json.dumps({"answer": part.content}) if part.content else None
+        case ToolReturnPart():
+            return f"Result of {part.tool_name}: {part.model_response_str()[:_RESULT_CHARS]}"
+        case UserPromptPart(content=str(content)):
+            return content
+        case _:
+            return None
 
 
 def read_answer(response: ModelResponse) -> ToolCallPart | TextPart:
@@ -235,13 +237,13 @@ def _is_repeated(call: ToolCallPart, messages: Sequence[ModelMessage]) -> bool:
         for part in message.parts:
             if isinstance(part, UserPromptPart):
                 return False
-            if isinstance(part, ToolCallPart) and _same(part, call):
+            if isinstance(part, ToolCallPart) and _content(part) == _content(call):
                 return True
     return False
 
 
-def _same(one: ToolCallPart, other: ToolCallPart) -> bool:
-    return one.tool_name == other.tool_name and one.args_as_dict() == other.args_as_dict()
+def _content(call: ToolCallPart) -> tuple[str, dict[str, Any]]:
+    return call.tool_name, call.args_as_dict()
 
 
 def _settings(given: ModelSettings | None, schema: dict[str, Any] | None = None) -> ModelSettings:

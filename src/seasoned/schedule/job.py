@@ -163,8 +163,6 @@ def check_job(job: Job) -> Job:
             raise UsageError(f"the delivery {one!r} takes no address. Write {kind!r} only.")
         if kind in ("file", "email") and not address:
             raise UsageError(f"the delivery {one!r} needs an address. Write {kind + ':…'!r}.")
-    if job.missed not in ("skip", "once"):
-        raise UsageError(f"`missed` must be skip or once, not {job.missed!r}.")
     return job
 
 
@@ -175,8 +173,6 @@ def _check_words(job: Job) -> None:
         raise UsageError(f"a job name has 1 to 80 letters, digits, spaces and .:@+-_, not {job.name!r}.")
     if not job.prompt.strip() and not job.script:
         raise UsageError(f"the job {job.name!r} has nothing to do. Give it a prompt, a script, or both.")
-    if job.script is not None and not job.script.strip():
-        raise UsageError(f"the script of {job.name!r} is empty. Give its path inside the scripts folder.")
     if job.agent == "model" and job.terminal:
         raise UsageError(
             f"the job {job.name!r} may run commands, but a model has no terminal. Name an agent (--agent)."
