@@ -315,9 +315,9 @@ def test_a_part_that_does_not_exist_is_said() -> None:
     assert "--parts is for connecting" in connect("claude-code", "--undo", "--parts", "warm", expect=2).stderr
 
 
-def test_at_a_terminal_the_parts_are_asked_for(home: Path, settings: Path) -> None:
-    steps = [("Connect", "\x15warm,mcp\r"), ("Write these changes?", "y\r"), ("is connected", "")]
-    said = attend([*COMMAND, "claude-code"], steps, 60)
+def test_at_a_terminal_the_parts_are_named_and_the_changes_asked_for(home: Path, settings: Path) -> None:
+    steps = [("Write these changes?", "y\r"), ("is connected", "")]
+    said = attend([*COMMAND, "claude-code", "--parts", "warm,mcp"], steps, 60)
     assert "NEVERSEEN" not in said.replace(" ", ""), said
     assert list(written_hooks(settings)) == ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
 

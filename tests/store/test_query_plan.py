@@ -38,7 +38,7 @@ READS_ALL = {
     "call.by_tool": "totals of all tools",
     "call.judged": "all verdicts, for the agreement with labels",
     "call.of_tracks": "all sessions, for a report; session by session",
-    "experiment.session_rates": "the sessions of eight weeks",
+    "session.recent_rates": "the sessions of eight weeks",
     "export.call": "the export",
     "export.session": "the export",
     "guard.shown": "all sessions with a block, for the effect of examples",

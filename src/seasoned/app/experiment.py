@@ -243,7 +243,7 @@ class ExpectedPower(msgspec.Struct, frozen=True):
 def expected_power(config: Config, *, now: float) -> ExpectedPower | None:
     """From the sessions of the last weeks; None if they had no calls that count, or nothing failed in them."""
     with open_store(config.store_path) as store:
-        row = store.row("experiment.session_rates", {"since": now - _RECENT_WEEKS * 7 * 86400})
+        row = store.row("session.recent_rates", {"since": now - _RECENT_WEEKS * 7 * 86400})
     if row is None or not row["mean"] or row["mean"] >= 1:
         return None
     mean = row["mean"]

@@ -17,8 +17,8 @@ import msgspec
 # A program that prints more is ended.
 FLOOD_BYTES = 200_000_000
 _LOOK_SECONDS = 0.2
-# Waits until the pipe of its parent closes, then ends the group of the program.
-_GUARD = ["/bin/sh", "-c", 'read -r _; kill -9 "-$1"', "guard"]
+# Is told the group of the program, waits until the pipe of its parent closes, then ends the group.
+_GUARD = ["/bin/sh", "-c", 'read -r group && { read -r _; kill -9 "-$group"; }']
 
 
 class EndedProgram(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +48,12 @@ def run_limited(
     """
     begun = time.monotonic()
     # Into files: a process that stays behind cannot hold them open for us.
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+    with (
+        tempfile.TemporaryFile() as source,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+        _ended_with_us() as watch,
+    ):
         source.write(given.encode("utf-8", "replace"))
         source.seek(0)
         try:
@@ -63,18 +68,19 @@ def run_limited(
             )
         except (OSError, ValueError) as error:
             return EndedProgram(limit="start", errors=str(error))
+        watch(process)
         limit: Literal["", "time", "output", "stopped"] = ""
-        with _ended_with_us(process):
-            while process.poll() is None and not limit:
-                if time.monotonic() - begun >= seconds:
-                    limit = "time"
-                elif any(os.fstat(one.fileno()).st_size > FLOOD_BYTES for one in (output, errors)):
-                    limit = "output"
-                elif stop():
-                    limit = "stopped"
-                else:
-                    with suppress(subprocess.TimeoutExpired):
-                        process.wait(_LOOK_SECONDS)
+        while process.poll() is None and not limit:
+            if time.monotonic() - begun >= seconds:
+                limit = "time"
+            elif any(os.fstat(one.fileno()).st_size > FLOOD_BYTES for one in (output, errors)):
+                limit = "output"
+            elif stop():
+                limit = "stopped"
+            else:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_LOOK_SECONDS)
+        _end(process)
         return EndedProgram(
             output=_read(output, most[0]),
             errors=_read(errors, most[1]),
@@ -85,29 +91,44 @@ def run_limited(
 
 
 @contextmanager
-def _ended_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End a program and all that it started: afterwards, or when this process dies."""
+def _ended_with_us() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Have a program that is handed over ended with all that it started: afterwards, or when this process dies."""
+    started: list[subprocess.Popen[bytes]] = []
     if not hasattr(os, "killpg"):
         try:
-            yield
+            yield started.append
         finally:
-            process.kill()
-            process.wait()
+            for process in started:
+                _end(process)
         return
     watched, held = os.pipe()
-    # In a separate session: what ends the program must not end it.
-    guard = subprocess.Popen([*_GUARD, str(process.pid)], stdin=watched, start_new_session=True)
+    # Before the program, since we may be killed as soon as that runs. In a separate session: what ends the program must
+    # not end it.
+    guard = subprocess.Popen(_GUARD, stdin=watched, start_new_session=True)
     os.close(watched)
+
+    def watch(process: subprocess.Popen[bytes]) -> None:
+        started.append(process)
+        os.write(held, f"{process.pid}\n".encode())
+
     try:
-        yield
+        yield watch
     finally:
-        # Also after its own end: nothing that it started may stay.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        for process in started:
+            _end(process)
         guard.kill()
         guard.wait()
         os.close(held)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program and, also after its own end, all that it started."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
 
 
 def _read(file: IO[bytes], most: int) -> str:

@@ -67,8 +67,3 @@ WHERE experiment = :experiment AND session = :session;
 
 -- name: outcomes
 SELECT session, outcome AS document, is_settled FROM assignment WHERE experiment = :experiment AND outcome IS NOT NULL;
-
--- name: session_rates
--- The error rates of recent sessions: what an experiment on the next ones can expect.
-SELECT count(*) AS sessions, avg(rate) AS mean, avg(rate * rate) AS mean_square
-FROM (SELECT 1.0 * failed / (ok + failed) AS rate FROM session WHERE at > :since AND ok + failed > 0) AS recent;

@@ -222,3 +222,8 @@ SELECT agent, count(*) AS sessions, sum(messages) AS messages, sum(calls) AS cal
     sum(interrupted) AS interrupted, sum(trivial) AS trivial, sum(copies) AS copies,
     min(started) AS first, max(ended) AS last
 FROM session GROUP BY agent ORDER BY sum(calls) DESC, agent;
+
+-- name: recent_rates
+-- The error rates of recent sessions: what an experiment on the next ones can expect.
+SELECT count(*) AS sessions, avg(rate) AS mean, avg(rate * rate) AS mean_square
+FROM (SELECT 1.0 * failed / (ok + failed) AS rate FROM session WHERE at > :since AND ok + failed > 0) AS recent;
