@@ -13,12 +13,24 @@ from seasoned.store import open_store
 from tests.each_case import each_case
 from tests.history.claude_lines import ClaudeFile
 
+OF_CODEX = """<recommended_plugins>
+Box
+</recommended_plugins>
+# AGENTS.md instructions for /home/mira/shop
+
+<INSTRUCTIONS>
+Use pnpm.
+</INSTRUCTIONS>
+<environment_context>
+</environment_context>"""
+
 
 @each_case(
     ("text", "words"),
     [
         ("<ide_opened_file>The user opened a.py.</ide_opened_file>\nFix the login", "Fix the login"),
         ("<recommended_plugins>\nBox\n</recommended_plugins>", None),
+        (OF_CODEX, None),
         ("<command-name>/clear</command-name>\n <command-args></command-args>", None),
         ("<command-name>/review</command-name>\n<command-args>the last commit</command-args>", "the last commit"),
         ("<environment_context>x</environment_context>\n<user_instructions>y</user_instructions>", None),

@@ -23,7 +23,8 @@ _ASSENT = LazyRegex(
     r"|great|good)\b.{0,25}\Z"
 )
 _APPENDED = "<system-reminder>"
-_BLOCKS = LazyRegex(r"\A(?:<([\w-]+)[^>]*>.*?</\1>\s*)+", re.DOTALL)
+# Codex puts a heading in front of the block with AGENTS.md.
+_BLOCKS = LazyRegex(r"\A(?:(?:# AGENTS\.md instructions[^\n]*\s+)?<([\w-]+)[^>]*>.*?</\1>\s*)+", re.DOTALL)
 # What a person wrote behind a command, or had another session say.
 _GIVEN = LazyRegex(r"<(?:command-args|input)>([^<]+)<")
 # A call spelled out in the text of a message.
