@@ -152,7 +152,7 @@ def test_a_block_that_cannot_be_kept_is_not_shown(entry: EntryPoint, config: Con
     assert _kept(config)["blocks"] == []
 
 
-@pytest.mark.parametrize(("entry", "seconds"), [*zip(ENTRY_POINTS[:3], (2.0, 3.0, 7.0), strict=True)])
+@pytest.mark.parametrize(("entry", "seconds"), [*zip(ENTRY_POINTS[:3], (2.0, 6.0, 7.0), strict=True)])
 def test_a_block_that_comes_too_late_is_not_kept(entry: EntryPoint, seconds: float, config: Config) -> None:
     """The MCP server waits for the store; a request, or an agent that runs a hook, does not for long."""
     with locked(config, seconds):

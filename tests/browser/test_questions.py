@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seasoned.config import Config
+from seasoned.gateway.history_usage import fill_prices
 from tests.browser.test_advice import look_closely
 from tests.browser.walking import Walk
 from tests.web.filled import fill_project, fill_sessions, store_of
@@ -25,6 +26,7 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
         # The samples are older than a week; as of the day after the last failure, that was yesterday.
         last = store.connection.execute("SELECT max(at) FROM session WHERE failed > 0").fetchone()[0]
         store.connection.execute("DELETE FROM session WHERE COALESCE(ended, started, 0) > ?", (last,))
+        fill_prices(store)  # as a scan does
     # Samples: what "today" is follows from them.
     with site(tmp_path, samples=Config(home=tmp_path).store_path) as found:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
@@ -51,7 +53,7 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
             # What did a project cost?
             walker.go(f"{visit}/projects")
             page.click(f"#table-projects a[href$='{PROJECT.replace('/', '%2F')}']")
-            assert "$" in page.inner_text(".headline div:has-text('Cost') .value")
+            page.wait_for_selector(".headline div:has-text('Cost') .value:has-text('$')")
             # What will its next session be told?
             page.wait_for_selector("h2:has-text('What the next session sees at its start')")
             # Has it helped?
