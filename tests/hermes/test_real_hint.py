@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from seasoned.begin.memory import project_folder
+from seasoned.begin.ongoing import CallHints
+from seasoned.lesson.ask import LessonLookup
 from seasoned.lesson.lesson import Way
+from seasoned.session import Marks, Result, ToolCall
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 from tests.cli.run import SEASONED
@@ -122,3 +125,16 @@ def test_hermes_is_told_what_repaired_a_command_of_claude_code_and_nothing_where
     said = {one["tool_call_id"]: one["content"] for one in after["messages"] if one.get("tool_call_id")}
     assert "[seasoned]" not in said["call_p"] and "no such text" in json.dumps(after)
     assert ERROR in said["call_w"] and "[seasoned] `./wp render --env test` works here (3 sessions" in said["call_w"]
+
+
+def test_a_result_that_was_sent_without_a_line_stays_without(tmp_path: Path) -> None:
+    """The decision came too late for the request: what the model has read must not change afterwards."""
+    call = ToolCall("call_1", "terminal", {"command": FAILS}, Result(ERROR, Marks(failed=True)))
+    with open_store(tmp_path / "store.db") as store:
+        keep_lessons(
+            store, "depot", repair("terminal", FAILS, ERROR, "python -m wp --env test", Way("option", "+--env"))
+        )
+        late, in_time = CallHints(), CallHints()
+        late.pass_over(call.id)
+        assert late.decide(LessonLookup(store, "depot", "hermes:a", None), call, agent="hermes") == ""
+        assert "--env" in in_time.decide(LessonLookup(store, "depot", "hermes:b", None), call, agent="hermes")

@@ -17,7 +17,8 @@ from tests.history.codex_lines import CodexFile
 OLD, PIPED, NEW = "npm test", "npm test 2>&1 | tail -5", "pnpm test"
 MISSING, PASSED = 'npm error Missing script: "test"', "Tests  3 passed (3)"
 
-Session = list[tuple[str, str]]  # commands and what they printed; the agent was told each time that they worked
+Session = list[tuple[str, str]]  # commands and what they printed; the agent was told that they worked, but for `FAILED`
+FAILED = "Exit code "
 BEFORE: Session = [(OLD, PASSED)]
 SINCE: Session = [(PIPED, MISSING), (NEW, PASSED)]
 
@@ -48,7 +49,7 @@ def write_claude_code(home: Path, folder: Path, sessions: Sequence[Session], *, 
         file = ClaudeFile(name).user(f"Look at order {days}.")
         for at, (command, said) in enumerate(ran):
             call = f"toolu_{folder.name}{days}x{at}"
-            file.calls(call, "Bash", command=command).result(call, said, is_error=False)
+            file.calls(call, "Bash", command=command).result(call, said, is_error=said.startswith(FAILED))
         path = home / ".claude" / "projects" / str(folder).replace("/", "-") / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(_moved(file.says("Done.").lines, b"2026-03-01", days, folder))

@@ -53,6 +53,16 @@ LEARNED = [
 ]
 
 
+def new_folder(home: Path, name: str) -> Path:
+    """A folder to work in, with a program and a Makefile."""
+    made = home / name
+    made.mkdir()
+    (made / "wp").write_text(PROGRAM)
+    (made / "wp").chmod(0o755)
+    (made / "Makefile").write_text(MAKEFILE)
+    return made
+
+
 class Connected:
     """One user's home: an agent, its history, and Seasoned."""
 
@@ -66,13 +76,7 @@ class Connected:
         self._runs = 0
 
     def new_folder(self, name: str) -> Path:
-        """A folder to work in, with a program and a Makefile."""
-        made = self.home / name
-        made.mkdir()
-        (made / "wp").write_text(PROGRAM)
-        (made / "wp").chmod(0o755)
-        (made / "Makefile").write_text(MAKEFILE)
-        return made
+        return new_folder(self.home, name)
 
     def configure(self, **settings: object) -> None:
         """Write Seasoned's own settings, with a service where a person decides."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.hooks import test_real_claude_code, test_real_codex
-from tests.hooks.agents import Qwen, told
 from tests.hooks.changed_command import (
     BEFORE,
     MISSING,
@@ -90,18 +89,3 @@ def test_codex_is_told_the_new_command_at_its_start_and_at_the_call_behind_a_pip
     asked = sessions_of_today(place, write_codex, place.ask, shell(PIPED))
     check_the_new_command_is_there_at_the_start(asked)
     check_the_new_command_is_there_at_the_call(asked, test_real_codex.said_after)
-
-
-def test_qwen_is_told_the_new_command_after_the_call_behind_a_pipe(home: Path) -> None:
-    """It says what a shell printed, and not that it failed."""
-    place = Qwen(home)
-    place.prepare(home)
-    place.variables = {**place.variables, **programs(home)}  # type: ignore[misc]
-    place.work = checkout(home / "depot")
-    write_claude_code(home, place.work, HISTORIES["depot"])
-    place.seasoned("scan")
-    place.seasoned("connect", place.agent, "--yes")
-    _, asked, _ = place.run([place.shell(PIPED), {"text": "It is fine."}], place.ask("Look at the depot."))
-    _, after = [line for line in asked if "Look at the depot." in line["text"]]
-    assert MISSING in after["text"].replace("\\", "")
-    assert told(after).count(f"[seasoned] Test: `{NEW}` works here (1 session") == 1

@@ -77,6 +77,7 @@ class CallHints:
     def __init__(self) -> None:
         self._lock = Lock()
         self._lines: OrderedDict[str, dict[str, str]] = OrderedDict()
+        self._late: OrderedDict[str, None] = OrderedDict()
 
     def known(self, conversation: str) -> Mapping[str, str] | None:
         """The hints of a conversation that are in memory; None if it was not looked up yet."""
@@ -102,17 +103,17 @@ class CallHints:
         lines = self.lines(lookup.store, lookup.conversation)
         if call.id not in lines:
             text = _hint(lookup, call, agent)
-            # Passed over meanwhile: the result was sent without.
-            if call.id in lines:
-                return lines[call.id]
-            told = bool(text) and lookup.tell_once("after", text, call_id=call.id)
-            lines[call.id] = HINT_OPENS + text if told else ""
+            with self._lock:
+                told = bool(text) and call.id not in self._late and lookup.tell_once("after", text, call_id=call.id)
+                lines[call.id] = HINT_OPENS + text if told else ""
         return lines[call.id]
 
-    def pass_over(self, conversation: str, call_id: str) -> None:
-        """Note that a result was sent without a hint because the decision took too long: it stays so."""
+    def pass_over(self, call_id: str) -> None:
+        """Note that a result is sent without a hint because the decision takes too long: it stays so."""
         with self._lock:
-            self._lines.setdefault(conversation, {}).setdefault(call_id, "")
+            self._late[call_id] = None
+            if len(self._late) > _MOST:
+                self._late.popitem(last=False)
 
 
 def with_lines(messages: Sequence[dict[str, Any]], lines: Mapping[str, str]) -> list[dict[str, Any]]:

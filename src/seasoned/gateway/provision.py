@@ -137,7 +137,7 @@ class GatewayHints:
         except TimeoutError:
             late.set()
             for call in calls:
-                self._hints.pass_over(str(ref), call.id)
+                self._hints.pass_over(call.id)
 
     def _decide_in_thread(
         self, ref: SessionRef, key_name: str, calls: Sequence[ToolCall], late: threading.Event

@@ -49,7 +49,7 @@ from seasoned.store.project import project_key
 
 SUBAGENT = "subagent"
 # The next request waits this long. A result that is sent without a line stays without.
-_HINT_SECONDS = 1.0
+_HINT_SECONDS = 2.0
 
 
 class HermesHints:
@@ -78,8 +78,8 @@ class HermesHints:
             "The hint", lambda: self._decide(session, call, database, settings), seconds=_HINT_SECONDS
         )
         root = self._roots.get(session)
-        if told is None and root is not None:
-            self._hints.pass_over(root, call_id)
+        if told is None:
+            self._hints.pass_over(call_id)
         if told and root is not None and settings.is_visible:
             host.tell_user(hint_notice(root, told.removeprefix(HINT_OPENS)))
 

@@ -34,8 +34,8 @@ TRAILER = LazyRegex(
     r"|\[(?:The c|C)ommand (?:completed|finished|exited) with exit code (-?\d+)\.?\])\s*\Z"
 )
 _GEMINI = LazyRegex(
-    # Without an exit code where it is hidden: "Error: (none)" alone means that there was none.
-    r"^(?=Error: \(none\)|Exit Code: )(?:Error: \(none\)\s*)?(?:Exit Code: (-?\d+|\(none\))\s*)?"
+    # Newer versions write no exit code where it is 0, and older ones "Error: (none)" where it is hidden.
+    r"^(?=Error: \(none\)|Exit Code: |Process Group PGID: )(?:Error: \(none\)\s*)?(?:Exit Code: (-?\d+|\(none\))\s*)?"
     r"(?:^(?:Signal|Background PIDs|Process Group PGID|Error): [^\n]*\s*)*\Z",
     re.MULTILINE,
 )
@@ -110,7 +110,7 @@ def _without_trailer(text: str, code: int | None, running: bool) -> UnwrappedOut
     has_code = "exit code" in end or "exited with" in end
     if has_code and (found := TRAILER.compiled.search(text, max(0, len(text) - 400))):
         code, text = int(found[1] or found[2]), text[: found.start()]
-    is_gemini = "Exit Code: " in end or "Error: (none)" in end
+    is_gemini = any(sign in end for sign in ("Exit Code: ", "Error: (none)", "Process Group PGID: "))
     if is_gemini and (found := _GEMINI.compiled.search(text, max(0, len(text) - 400))):
         code = code if found.group(1) in (None, "(none)") else int(found.group(1))
         text = _GEMINI_HEAD.compiled.sub("", text[: found.start()])
