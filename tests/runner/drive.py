@@ -96,7 +96,7 @@ class User:
             "asked": self.asked(known),
             "seconds": time.monotonic() - begun,
             "kept": {
-                name: data.decode("utf-8", "replace") for name, data in files(self.config.home).items() if ".md" in name
+                name: data.decode("utf-8", "replace") for name, data in files(self.config.home, ending=".md").items()
             },
         }
 
@@ -126,7 +126,7 @@ class User:
         return Session(SessionRef(self.agent, "s1"), "x", "", (*said, *more))
 
     def snapshot(self) -> dict[str, bytes]:
-        return {name: data for name, data in files(self.home).items() if not name.startswith(".seasoned/")}
+        return files(self.home, besides=".seasoned")
 
 
 def play(folder: Path, agent: str, path: str) -> dict[str, Any]:

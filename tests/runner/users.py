@@ -109,11 +109,12 @@ def project(folder: Path) -> Path:
     return folder
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
-    return {
-        str(Path(place, name).relative_to(folder)): Path(place, name).read_bytes()
-        for place, _, names in os.walk(folder)
-        for name in names
-        if not Path(place, name).is_symlink()
-    }
+def files(folder: Path, *, ending: str = "", besides: str = "") -> dict[str, bytes]:
+    """The files of a folder with this ending; `besides` is left out, as processes of ours may still work there."""
+    found = {}
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name != besides]
+        for path in [Path(place, name) for name in names if name.endswith(ending)]:
+            if not path.is_symlink():
+                found[str(path.relative_to(folder))] = path.read_bytes()
+    return found
