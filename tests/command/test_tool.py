@@ -96,6 +96,8 @@ def test_tools_that_no_one_has_heard_of() -> None:
         ("exec", {"input": "const r = await tools.web__run({open:[{ref_id:'https://example.org'}]}); text(r)"}, None),
         ("exec", {"input": "const patch = '*** Begin Patch'; text(await tools.apply_patch(patch))"}, None),
         ("exec", {"input": "text(1 + 1)"}, None),
+        # Code that was cut inside the text: looking for its end must not take for ever.
+        ("exec", {"input": "tools.exec_command({cmd:'" + r"ls\n" * 60 + " … [900 characters]"}, None),
         # Other agents call their shell `exec` too, and may well run JavaScript in it.
         ("exec", {"command": "node -e 'const r = await tools.run()'"}, "node -e 'const r = await tools.run()'"),
         ("write_stdin", {"session_id": 1, "chars": "ls\n"}, None),

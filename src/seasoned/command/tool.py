@@ -116,7 +116,10 @@ def argument(arguments: Mapping[str, Any], meaning: str) -> Any:
 # Under which name agents pass a command; the first one present counts.
 _COMMAND_KEYS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine", "input", "code")
 # Codex passes JavaScript as the `input` of `exec`, and reaches its shell from there: `exec_command({cmd: "…"})`.
-_IN_CODE = LazyRegex(r"""exec_command\(\s*\{[^}]*?\bcmd["']?\s*:\s*(["'`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
+# Possessive: stored code may be cut inside the text, and every backslash in it would double the ways to fail.
+_IN_CODE = LazyRegex(
+    r"""exec_command\(\s*\{[^}]*?\bcmd["']?\s*:\s*(["'`])((?:[^\\"'`]++|\\.|(?!\1).)*+)\1""", re.DOTALL
+)
 
 _ESCAPE = LazyRegex(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
