@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from pathlib import Path
@@ -146,7 +145,6 @@ def goose_response(call_id: str, text: str, *, failed: bool = False, **more: Any
     return {"type": "toolResponse", "id": call_id, "toolResult": {"status": "success", "value": value}}
 
 
-GOOSE_HEAD = {"working_dir": WORK, "description": "The till", "message_count": 4, "accumulated_input_tokens": 50}
 GOOSE = [
     {"role": "user", "created": AT // 1000, "content": [{"type": "text", "text": "Fix the till."}]},
     {
@@ -171,41 +169,6 @@ GOOSE = [
     },
     {"role": "assistant", "created": AT // 1000 + 3, "content": [{"type": "conversationCompacted", "msg": "shorter"}]},
 ]
-
-AMP = {
-    "id": "T-1",
-    "title": "The till",
-    "created": AT,
-    "env": {"initial": {"trees": [{"uri": f"file://{WORK}", "repository": {"url": "https://example.org/team/shop"}}]}},
-    "messages": [
-        {"role": "user", "content": [{"type": "text", "text": "Fix the till."}], "meta": {"sentAt": AT}},
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "hm"},
-                {"type": "text", "text": "I look."},
-                *[cline_use(f"c{n}", "Bash", cmd="make", cwd=WORK) for n in range(1, 6)],
-            ],
-            "usage": {"model": "m1", "inputTokens": 3, "outputTokens": 2, "cacheReadInputTokens": 5},
-        },
-        {
-            "role": "user",
-            "content": [
-                {"type": "tool_result", "toolUseID": f"c{n}", "run": run}
-                for n, run in enumerate(
-                    [
-                        {"status": "done", "result": {"output": "ok. yes", "exitCode": 0}},
-                        {"status": "done", "result": {"output": "no. rule", "exitCode": 2}},
-                        {"status": "error", "error": {"message": "It broke. Sorry."}},
-                        {"status": "rejected-by-user", "reason": "no. way"},
-                        {"status": "cancelled", "reason": "stop. now"},
-                    ],
-                    start=1,
-                )
-            ],
-        },
-    ],
-}
 
 AIDER = """
 # aider chat started at 2026-05-01 10:00:00
@@ -329,45 +292,6 @@ def goose_database(folder: Path) -> Path:
     )
 
 
-def crush_database(folder: Path) -> Path:
-    """A session of Crush in the folder of its project, and one of a sub-agent."""
-
-    def part(kind: str, **data: Any) -> dict[str, Any]:
-        return {"type": kind, "data": data}
-
-    def asked(call_id: str) -> dict[str, Any]:
-        return part("tool_call", id=call_id, name="bash", input='{"command": "make"}', finished=True)
-
-    def answered(call_id: str, text: str, *, failed: bool = False) -> dict[str, Any]:
-        return part("tool_result", tool_call_id=call_id, name="bash", content=text, is_error=failed)
-
-    said = [part("reasoning", thinking="hm"), part("text", text="I look."), *map(asked, ("c1", "c2", "c3", "c4"))]
-    results = [
-        answered("c1", "ok"),
-        answered("c2", "no rule\nExit code 2"),
-        answered("c3", "User denied permission", failed=True),
-        answered("c4", "It broke", failed=True),
-    ]
-    rows = [
-        ("m1", "s1", "user", json.dumps([part("text", text="Fix the till.")]), None, 1, 1, 0),
-        ("m2", "s1", "assistant", json.dumps(said), "m-1", 2, 2, 0),
-        ("m3", "s1", "tool", json.dumps(results), None, 3, 3, 0),
-        ("m4", "s1", "assistant", json.dumps([part("text", text="So far.")]), "m-1", 4, 4, 1),
-        ("m5", "s2", "user", json.dumps([part("text", text="Look there.")]), None, 5, 5, 0),
-    ]
-    return _database(
-        folder / "shop" / ".crush" / "crush.db",
-        "CREATE TABLE sessions (id TEXT, parent_session_id TEXT, title TEXT, prompt_tokens INTEGER,"
-        " completion_tokens INTEGER, cost REAL, created_at INTEGER, updated_at INTEGER);"
-        "CREATE TABLE messages (id TEXT, session_id TEXT, role TEXT, parts TEXT, model TEXT, created_at INTEGER,"
-        " updated_at INTEGER, is_summary_message INTEGER);",
-        {
-            "sessions": [("s1", None, "The till", 30, 3, 0.5, 1, 9), ("s2", "s1", "Look", 0, 0, 0, 5, 9)],
-            "messages": rows,
-        },
-    )
-
-
 def cursor_database(folder: Path) -> Path:
     """A conversation of Cursor, and one that was opened and never used."""
 
@@ -395,41 +319,3 @@ def cursor_database(folder: Path) -> Path:
     rows += [(f"bubbleId:k1:b{n}", json.dumps(one)) for n, one in enumerate(bubbles)]
     script = "CREATE TABLE ItemTable (key TEXT, value BLOB); CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB);"
     return _database(folder / "state.vscdb", script, {"cursorDiskKV": rows})
-
-
-def cursor_cli_database(folder: Path) -> Path:
-    """A session of Cursor's command line."""
-    messages = [
-        {
-            "role": "user",
-            "content": f"<user_info>\nWorkspace Path: {WORK}\n</user_info>\n<user_query>Fix it.</user_query>",
-        },
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "text", "text": "I look."},
-                *[
-                    {"type": "tool-call", "toolCallId": f"c{n}", "toolName": tool, "args": {"command": "make"}}
-                    for n, tool in enumerate(("Shell", "Read"), start=1)
-                ],
-            ],
-        },
-        {
-            "role": "tool",
-            "content": [
-                {"type": "tool-result", "toolCallId": "c1", "toolName": "Shell", "result": "Exit code: 2\n\nno rule"},
-                {"type": "tool-result", "toolCallId": "c2", "toolName": "Read", "result": "text"},
-            ],
-        },
-    ]
-    blobs = [json.dumps(one).encode() for one in messages]
-    root = b"".join(b"\x0a\x20" + hashlib.sha256(blob).digest() for blob in blobs)
-    about = {"agentId": "a1", "latestRootBlobId": "root", "name": "The till", "createdAt": AT, "lastUsedModel": "m1"}
-    return _database(
-        folder / "a1" / "store.db",
-        "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);",
-        {
-            "blobs": [("root", root), *[(hashlib.sha256(blob).hexdigest(), blob) for blob in blobs]],
-            "meta": [("0", json.dumps(about).encode().hex())],
-        },
-    )

@@ -12,7 +12,7 @@ from seasoned.history.formats import Format, named
 from seasoned.session import Session
 from tests.history.claude_lines import story
 from tests.history.codex_lines import codex_story
-from tests.history.more_agents import AMP, CLINE_NEW, CLINE_OLD, GOOSE, GOOSE_HEAD, QWEN, VSCODE, VSCODE_LINES
+from tests.history.more_agents import CLINE_NEW, CLINE_OLD, QWEN, VSCODE, VSCODE_LINES
 from tests.history.terminal_agents import OPENCODE, PI
 
 
@@ -635,8 +635,6 @@ FIXTURES: dict[str, tuple[str, str, bytes]] = {
     "qwen": ("qwen", "q1.jsonl", lines(*QWEN)),
     "cline text": ("cline", "api_conversation_history.json", document(CLINE_OLD)),
     "cline": ("cline", "s1.messages.json", document(CLINE_NEW)),
-    "goose": ("goose", "20260501_1.jsonl", lines(GOOSE_HEAD, *GOOSE)),
-    "amp": ("amp", "T-1.json", document(AMP)),
     "vscode": ("vscode", "v1.json", document(VSCODE)),
     "vscode lines": ("vscode", "v1.jsonl", lines(*VSCODE_LINES)),
     "openhands": ("openhands", "trajectory.json", document(OPENHANDS)),

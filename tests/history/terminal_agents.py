@@ -91,22 +91,6 @@ def opencode_database(path: Path) -> None:
     connection.close()
 
 
-def opencode_storage(folder: Path) -> Path:
-    """The same session in the folders of small files that older versions kept; returns the session's file."""
-    session = folder / "storage" / "session" / "p1" / "ses_1.json"
-    session.parent.mkdir(parents=True)
-    session.write_text(json.dumps(OPENCODE["info"]))
-    for message in OPENCODE["messages"]:
-        about = folder / "storage" / "message" / "ses_1" / f"{message['info']['id']}.json"
-        about.parent.mkdir(parents=True, exist_ok=True)
-        about.write_text(json.dumps(message["info"]))
-        for number, part in enumerate(message["parts"]):
-            file = folder / "storage" / "part" / message["info"]["id"] / f"prt_{number:02}.json"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(part))
-    return session
-
-
 def pi_entry(number: int, kind: str, **fields: Any) -> dict[str, Any]:
     """One entry; each points to the one before."""
     time = f"2026-04-23T02:13:{number:02}.000Z"

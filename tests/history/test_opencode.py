@@ -1,4 +1,4 @@
-"""OpenCode: the same session as an export, in its database, and in its older folders."""
+"""OpenCode: the same session as an export and in its database."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.history.discover import candidates
 from seasoned.history.formats import recognise
 from seasoned.history.read import read as read_path
-from seasoned.history.reader import opencode, opencode_db
+from seasoned.history.reader import opencode
 from seasoned.session import Marks, Session, SessionRef, Usage
 from tests.history.small_formats import read
-from tests.history.terminal_agents import OPENCODE, START, opencode_database, opencode_storage
+from tests.history.terminal_agents import START, opencode_database
 
 PROJECTS = Path(__file__).resolve().parents[3] / "shared" / "projects"
 REAL = sorted(PROJECTS.glob("*/opencode/*"))
@@ -58,29 +57,16 @@ def test_what_opencode_adds_to_a_request_is_not_what_the_user_said(tmp_path: Pat
     assert exported(tmp_path).messages[2].thinking == "hm"
 
 
-def test_the_database_and_the_older_folders_hold_the_same(tmp_path: Path) -> None:
-    opencode_database(tmp_path / "opencode.db")
-    stored = opencode_storage(tmp_path / "data")
-    assert recognise(tmp_path / "opencode.db") == "opencode_db"
-    assert recognise(stored) == "opencode"
-    expected = exported(tmp_path)
-    for found in ([*opencode_db.read(tmp_path / "opencode.db")], [*opencode.read(stored)]):
-        assert [(m.role, m.text) for m in found[0].messages] == [(m.role, m.text) for m in expected.messages]
-        assert [(c.id, c.tool, c.result) for c in found[0].calls()] == [
-            (c.id, c.tool, c.result) for c in expected.calls()
-        ]
-        assert (found[0].ref, found[0].cwd, found[0].usage) == (expected.ref, expected.cwd, expected.usage)
-    assert list(opencode_db.stamps(tmp_path / "opencode.db")) == ["ses_1"]
-    assert not list(opencode_db.read(tmp_path / "opencode.db", only=[]))
-    # Files of messages and parts belong to the file of their session.
-    assert [one.path for one in candidates([tmp_path / "data"])] == [str(stored)]
-
-
-def test_an_id_never_leads_out_of_its_folder(tmp_path: Path) -> None:
-    stored = opencode_storage(tmp_path)
-    stored.write_text(json.dumps({**OPENCODE["info"], "id": "ses_/../../../../etc"}))
-    (session,) = opencode.read(stored)
-    assert session.messages == ()
+def test_the_database_holds_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    opencode_database(path)
+    assert recognise(path) == "opencode"
+    expected, (found,) = exported(tmp_path), opencode.read(path)
+    assert [(m.role, m.text) for m in found.messages] == [(m.role, m.text) for m in expected.messages]
+    assert [(c.id, c.tool, c.result) for c in found.calls()] == [(c.id, c.tool, c.result) for c in expected.calls()]
+    assert (found.ref, found.cwd, found.usage) == (expected.ref, expected.cwd, expected.usage)
+    assert list(opencode.stamps(path)) == ["ses_1"]
+    assert not list(opencode.read(path, only=[]))
 
 
 @pytest.mark.skipif(not REAL, reason="no real sessions of OpenCode beside the checkout at shared/projects")

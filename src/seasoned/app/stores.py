@@ -16,8 +16,7 @@ from seasoned.atomic_write import make_private_folder
 from seasoned.begin.memory import project_folder
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
-from seasoned.history.discover import GIT_FILE, checkpoints_changed_ns, discover
-from seasoned.project import repository_of
+from seasoned.history.discover import discover
 from seasoned.redact.key import Secrecy, load_key, new_key
 from seasoned.scan.rows import Learner, Mode
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
@@ -76,9 +75,7 @@ def kept_secrecy(config: Config) -> Secrecy:
 
 def own_paths(config: Config) -> list[Path]:
     """Where this user's agents keep their histories; if nowhere, the files that were scanned before."""
-    homes = discover(config)
-    # Checkpoints of Entire were chosen once (`scan --entire`), and are kept up to date with the rest.
-    found = [*homes, *scanned_files(config, format="entire")] if homes else scanned_files(config)
+    found = discover(config) or scanned_files(config)
     if not found and not has_sessions(config):
         raise NotFound(
             "No histories found where agents keep them (`seasoned doctor` lists the places). Give a path, or try "
@@ -96,35 +93,13 @@ def has_sessions(config: Config) -> bool:
     return row is not None and bool(row["has_sessions"])
 
 
-def scanned_files(config: Config, *, format: str | None = None) -> list[Path]:
-    """The histories that were scanned into the store and still exist; of one format, if that is given."""
+def scanned_files(config: Config) -> list[Path]:
+    """The histories that were scanned into the store and still exist."""
     if not config.store_path.exists():
         return []
     with open_store(config.store_path) as store:
-        known = [Path(row["path"]) for row in store.rows("source.paths", {"format": format})]
+        known = [Path(row["path"]) for row in store.rows("source.paths")]
     return [path for path in known if path.exists()]
-
-
-def checkpoint_files(config: Config, folders: Sequence[Path]) -> list[Path]:
-    """Where repositories keep checkpoints of Entire: those around the folders, else around those of known sessions.
-
-    A repository is someone else's text: it is read because a person says so, never because it was found.
-    """
-    for folder in folders:
-        if not folder.exists():
-            raise NotFound(f"{str(folder)!r} does not exist: check the path.")
-    around = [str(folder.absolute()) for folder in folders]
-    if not around and config.store_path.exists():
-        with open_store(config.store_path) as store:
-            around = [row["folder"] for row in store.rows("project.all_folders")]
-    repositories = {Path(git) for folder in around if (git := repository_of(folder)) is not None}
-    found = sorted(git / GIT_FILE for git in repositories if checkpoints_changed_ns(git) is not None)
-    if not found:
-        where = "these repositories" if folders else "the repositories of known sessions"
-        raise NotFound(
-            f"No checkpoints of Entire in {where}. If they are on a remote, run `git fetch origin` there and try again."
-        )
-    return found
 
 
 def scan_into_store(

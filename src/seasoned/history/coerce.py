@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -188,6 +189,19 @@ def first_of(fields: dict[str, Any], *keys: str) -> Any:
         if (value := fields.get(key)) is not None:
             return value
     return None
+
+
+def file_path(uri: object) -> str | None:
+    """The path that a `file:` address names."""
+    text = string(uri)
+    if text is None or not text.startswith("file:"):
+        return None
+    try:
+        path = unquote(urlsplit(text).path)
+    except ValueError:
+        return None
+    # `file:///C:/work` has a slash before the drive.
+    return (path[1:] if path[2:3] == ":" else path) or None
 
 
 def kind_of(value: object) -> str:

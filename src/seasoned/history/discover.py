@@ -14,10 +14,6 @@ from seasoned.errors import NotFound, SeasonedError, SourceError
 
 DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
 SUFFIXES = (".jsonl", ".json", ".ndjson", *DATABASES, ".eval", ".traj", ".aider.chat.history.md")
-# The file of a git folder that stands for the sessions which Entire keeps in the repository: it is always there.
-GIT_FILE = "HEAD"
-CHECKPOINT_BRANCH = "entire/checkpoints/v1"
-CHECKPOINT_REFS = "refs/entire/checkpoints/"
 # Folders with many JSON files that are never histories.
 _SKIPPED_FOLDERS = {"node_modules", ".git", "__pycache__", ".venv", "venv", "site-packages"}
 
@@ -44,7 +40,6 @@ def homes(config: Config) -> list[tuple[str, Path]]:
         ("qwen", config.qwen_home / "projects"),
         # Where older versions kept theirs, as Gemini CLI does.
         ("qwen", config.qwen_home / "tmp"),
-        ("cursor", config.cursor_home / "chats"),
         *_other_homes(config.agents_home.expanduser()),
         *[("configured", Path(source).expanduser()) for source in config.sources],
     ]
@@ -53,7 +48,6 @@ def homes(config: Config) -> list[tuple[str, Path]]:
 # Where agents without a setting keep theirs, under the home folder.
 _OTHERS = {
     "cline": (".cline/data/sessions", ".cline/data/tasks"),
-    "amp": (".local/share/amp/threads",),
     "goose": (".local/share/goose/sessions", "Library/Application Support/Block/goose/sessions"),
     "kilo": (".local/share/kilo", ".kilocode/cli/global/tasks"),
 }
@@ -64,7 +58,6 @@ _IN_EDITORS = {
     "cline": "globalStorage/saoudrizwan.claude-dev/tasks",
     "roo": "globalStorage/rooveterinaryinc.roo-cline/tasks",
     "kilo": "globalStorage/kilocode.kilo-code/tasks",
-    "amp": "globalStorage/sourcegraph.amp/threads3",
     "cursor": "globalStorage/state.vscdb",
     "vscode": "globalStorage/emptyWindowChatSessions",
 }
@@ -80,25 +73,6 @@ def _other_homes(home: Path) -> Iterator[tuple[str, Path]]:
             continue
         yield from ((agent, user / place) for agent, place in _IN_EDITORS.items() if (user / place).exists())
         yield from (("vscode", path) for path in sorted(user.glob("workspaceStorage/*/chatSessions")))
-    yield from (("crush", path) for path in _crush_databases(home))
-
-
-def _crush_databases(home: Path) -> Iterator[Path]:
-    """Crush keeps a database in each project, and a list of projects in its own folder."""
-    for place in (".local/share/crush", "AppData/Local/crush"):
-        try:
-            listed = msgspec.json.decode((home / place / "projects.json").read_bytes(), type=_CrushProjects)
-        except (OSError, msgspec.MsgspecError):
-            continue
-        yield from (path for one in listed.projects if (path := Path(one.data_dir) / "crush.db").exists())
-
-
-class _CrushProject(msgspec.Struct):
-    data_dir: str
-
-
-class _CrushProjects(msgspec.Struct):
-    projects: list[_CrushProject] = []
 
 
 def discover(config: Config) -> list[Path]:
@@ -125,20 +99,6 @@ def may_be_history(path: str) -> bool:
     """Whether a file could be a history by its path alone, for files that are not on this machine."""
     folder, _, name = path.rpartition("/")
     return name.endswith(SUFFIXES) and _SKIPPED_FOLDERS.isdisjoint(folder.split("/"))
-
-
-def checkpoints_changed_ns(git: Path) -> int | None:
-    """When the checkpoints that Entire keeps in a git folder last changed; None if there are none. Starts no git."""
-    loose = (f"refs/heads/{CHECKPOINT_BRANCH}", f"refs/remotes/*/{CHECKPOINT_BRANCH}", f"{CHECKPOINT_REFS}*")
-    found = [path.stat().st_mtime_ns for pattern in loose for path in git.glob(pattern)]
-    try:
-        # In a fresh clone, and after `git gc`, refs are lines of one file.
-        packed = git / "packed-refs"
-        if any(name.encode() in packed.read_bytes() for name in (f"/{CHECKPOINT_BRANCH}\n", CHECKPOINT_REFS)):
-            found.append(packed.stat().st_mtime_ns)
-    except OSError:
-        pass
-    return max(found, default=None)
 
 
 def _raise(path: str, error: SeasonedError) -> None:
@@ -192,7 +152,7 @@ def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
     for entry in entries:
         # Links to folders are not followed: they may form a loop.
         if entry.is_dir(follow_symlinks=False):
-            if entry.name not in _SKIPPED_FOLDERS and not _is_part_of_session(folder, entry.name):
+            if entry.name not in _SKIPPED_FOLDERS:
                 yield from _walk(entry.path)
         elif entry.name.endswith(SUFFIXES):
             try:
@@ -205,16 +165,10 @@ def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
             yield Candidate(entry.path, status.st_size, _changed_ns(entry.path, status), named=False)
 
 
-def _is_part_of_session(folder: str, name: str) -> bool:
-    """OpenCode's older storage: one small file for each message and part, read with the file of their session."""
-    return name in ("message", "part") and os.path.isdir(f"{folder}/session")  # noqa: PTH112
-
-
 def _changed_ns(path: str, status: os.stat_result) -> int:
     """When a file last changed. What a program adds to a database stays in a log beside it while the program runs."""
     if not path.endswith(DATABASES):
-        git, _, name = path.rpartition("/")
-        return (name == GIT_FILE and checkpoints_changed_ns(Path(git))) or status.st_mtime_ns
+        return status.st_mtime_ns
     try:
         return max(status.st_mtime_ns, os.stat(f"{path}-wal").st_mtime_ns)  # noqa: PTH116
     except OSError:

@@ -12,14 +12,14 @@ import msgspec
 
 from seasoned.database_file import read_head
 from seasoned.errors import SourceError
-from seasoned.history.discover import GIT_FILE
 from seasoned.history.json_file import source_errors
 from seasoned.history.readonly import open_readonly, tables_of
 from seasoned.session import Session
 
-Kind = Literal["lines", "document", "sqlite", "zip", "markdown", "git", "other"]
+Kind = Literal["lines", "document", "sqlite", "zip", "markdown", "other"]
 
 _HEAD_BYTES = 1 << 16
+_SQLITE = b"SQLite format 3\x00"  # how a database begins
 _RECORDS = 20
 # Longer values of a record are shortened in the sample: formats differ in their keys, not in long texts.
 _SMALL = 1 << 14
@@ -57,13 +57,18 @@ def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
     return _sample(path, _head(path), records)
 
 
+def is_database(path: Path) -> bool:
+    """Whether a file is a database of SQLite."""
+    return _head(path).startswith(_SQLITE)
+
+
 def _head(path: Path) -> bytes:
     with source_errors(path):
         return read_head(path, _HEAD_BYTES)
 
 
 def _sample(path: Path, head: bytes, records: int) -> Sample:
-    if head.startswith(b"SQLite format 3\x00"):
+    if head.startswith(_SQLITE):
         with open_readonly(path) as connection:
             return Sample(path, "sqlite", tables=tables_of(connection))
     if head.startswith(b"PK\x03\x04"):
@@ -72,8 +77,6 @@ def _sample(path: Path, head: bytes, records: int) -> Sample:
     if not text.startswith((b"{", b"[")):
         if text.startswith(_MARKDOWN):
             return Sample(path, "markdown", opening=text.partition(b"\n")[0].decode("utf-8", "replace"))
-        if path.name == GIT_FILE:
-            return Sample(path, "git")
         return _sample_lines(path, head, records)
     first, newline, rest = text.partition(b"\n")
     # A document may be pretty-printed, but then its first line is not a whole object.
@@ -155,19 +158,13 @@ ORDER = (
     "codex",
     "hermes_db",
     "seasoned_db",
-    "opencode_db",
-    "goose_db",
-    "crush",
+    "goose",
     "cursor",
-    "cursor_cli",
     "aider",
-    "entire",
     "opencode",
     "qwen",
     "pi",
     "copilot",
-    "goose",
-    "amp",
     "cline",
     "vscode",
     "managed_agent",
@@ -186,7 +183,7 @@ ORDER = (
 # Those in a folder of `reader/`: the name of a format is kept in stores, its place is not.
 _FOLDERS = {
     "log": "managed_agent otel inspect_log mini_swe_agent swe_agent tau_bench sharegpt anthropic_log openai_log",
-    "editor": "cline cursor cursor_cli vscode",
+    "editor": "cline cursor vscode",
 }
 _PLACES = {name: f"reader.{folder}" for folder, names in _FOLDERS.items() for name in names.split()}
 # Claude Code and Codex have by far the most files, and three lines are enough to recognise them.

@@ -67,23 +67,13 @@ def _sessions(path: Path) -> Iterator[Session]:
             yield from named(module).read(file)
 
 
-# Databases that can be asked for one of their sessions.
-_CHOOSING = ("hermes_db", "seasoned_db", "opencode_db")
-
-
 def read_one(path: Path, ref: SessionRef) -> Session:
     """The session as its source has it; NotFound says why it is not available."""
     if not path.exists():
         raise NotFound("The file it came from no longer exists.")
-    module = recognise(path)
-    if module is None:
+    if recognise(path) is None:
         raise NotFound("The file it came from is no longer a history.")
-    reader = named(module)
-    if module in _CHOOSING:
-        found = reader.read(path, only=[ref.native_id])  # type: ignore[call-arg]
-    else:
-        found = reader.read(path)
-    for session in found:
+    for session in read_file(path, [ref.native_id]):
         if session.ref == ref:
             return session
     raise NotFound("The file it came from no longer contains it.")

@@ -16,7 +16,6 @@ from msgspec.structs import asdict
 
 from seasoned.app.stores import (
     check_readable,
-    checkpoint_files,
     make_redactor,
     own_store,
     read_source,
@@ -70,10 +69,9 @@ _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 @click.command(epilog=OWN_PATHS_HELP)
 @paths_argument
-@click.option("--entire", is_flag=True, help="Read what Entire keeps in git repositories (PATHS, or all known).")
 @verbose_option
 @json_option
-def scan(paths: tuple[Path, ...], entire: bool, verbose: bool, as_json: bool) -> None:
+def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     """Read histories into the store.
 
     Only what is new or has changed is read.
@@ -82,8 +80,6 @@ def scan(paths: tuple[Path, ...], entire: bool, verbose: bool, as_json: bool) ->
     Example: seasoned scan ~/.claude/projects
     """
     config = load()
-    if entire:
-        paths = tuple(checkpoint_files(config, paths))
     report, store = scan_into_store(config, paths, verbose=verbose, progress=ReadingBar)
     # Before --json too: a scan in which every file failed is an error for programs as well.
     check_readable(report)

@@ -1,9 +1,9 @@
-"""Sessions of Goose as it kept them before its database: JSON Lines, the first of which describes the session."""
+"""Goose's database: `sessions.db`, which holds the content of each message as JSON."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,10 @@ from seasoned.history.coerce import (
     text_of,
     time_of,
 )
-from seasoned.history.formats import Sample
-from seasoned.history.json_file import noting_unreadable
-from seasoned.history.session_reader import SessionFormat, SessionReader, note_times, objects
-from seasoned.session import Marks, Session, Unreadable, Usage
+from seasoned.history.json_file import noting_unreadable, stored
+from seasoned.history.readonly import SessionDatabase
+from seasoned.history.session_reader import SessionFormat, SessionReader, note_times
+from seasoned.session import Marks, Usage
 
 NAME = "goose"
 _FORMAT = SessionFormat(NAME, "goose")
@@ -38,46 +38,36 @@ _OWN_BLOCKS = frozenset({"toolRequest", "toolResponse", "thinking", "redactedThi
 _Fields = dict[str, Any]
 
 
-def recognises(sample: Sample) -> bool:
-    """Whether it opens with Goose's description, or has its requests and responses."""
-    return sample.may_be_lines and any(_is_head(one) or _is_message(one) for one in sample.records)
+def _session(connection: sqlite3.Connection, path: Path, row: _Fields) -> SessionBuilder:
+    reader = _GooseReader(path, row)
+    builder = reader.builder
+    model = as_object(stored(builder, "the model", row.get("model_config_json") or "{}"))
+    builder.model = string(model.get("model_name")) or string(model.get("model"))
+    for message in connection.execute("SELECT * FROM messages WHERE session_id = ? ORDER BY id", (row["id"],)):
+        where = f"message {message['id']}"
+        with noting_unreadable(builder, where):
+            time = time_of(dict(message).get("created_timestamp"))
+            content = stored(builder, where, message["content_json"])
+            reader.add(message["role"], content, time, where, int(message["id"]))
+    return builder
 
 
-def _is_head(value: _Fields) -> bool:
-    return "working_dir" in value and ("message_count" in value or "description" in value)
+_DATABASE = SessionDatabase(
+    "Goose",
+    {"sessions": {"id", "working_dir", "updated_at"}, "messages": {"id", "session_id", "role", "content_json"}},
+    "SELECT s.id, s.updated_at, count(m.id), coalesce(max(m.id), 0) FROM sessions s "
+    "LEFT JOIN messages m ON m.session_id = s.id GROUP BY s.id",
+    "SELECT * FROM sessions ORDER BY updated_at, id",
+    _session,
+)
+recognises, stamps, read = _DATABASE.recognises, _DATABASE.stamps, _DATABASE.read
 
 
-def _is_message(value: _Fields) -> bool:
-    blocks = [as_object(one) for one in as_list(value.get("content"))]
-    return "role" in value and any(one.get("type") in ("toolRequest", "toolResponse") for one in blocks)
-
-
-def read(path: Path) -> Iterator[Session]:
-    """One session of all lines."""
-    return _FORMAT.sessions(path, _parts(path))
-
-
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    reader: GooseReader | None = None
-    lost: list[Unreadable] = []
-    for part in objects(path, lost, "a message"):
-        reader = reader or GooseReader(path, path.stem, part.value if "role" not in part.value else {})
-        if "role" in part.value:
-            with noting_unreadable(reader.builder, part.where):
-                time = time_of(part.value.get("created"))
-                reader.add(part.value["role"], part.value.get("content"), time, part.where, part.place)
-        elif not _is_head(part.value):
-            lost.append(Unreadable(part.where, "a record that is not a message"))
-    if reader is not None:
-        yield reader.builder
-    yield from lost
-
-
-class GooseReader(SessionReader):
+class _GooseReader(SessionReader):
     """Reads the messages of one session."""
 
-    def __init__(self, path: Path, native_id: str, about: _Fields) -> None:
-        builder = _FORMAT.builder(path, native_id)
+    def __init__(self, path: Path, about: _Fields) -> None:
+        builder = _FORMAT.builder(path, str(about["id"]))
         super().__init__(builder)
         title = string(about.get("name")) or string(about.get("description"))
         builder.title = None if title == _UNNAMED else title

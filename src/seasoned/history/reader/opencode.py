@@ -1,13 +1,12 @@
-"""OpenCode: its exports, and the folders of small files that it kept before it had a database."""
+"""OpenCode: `opencode.db`, which holds messages and their parts as JSON, and its exports."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.coerce import (
@@ -23,8 +22,9 @@ from seasoned.history.coerce import (
     text_of,
     time_of,
 )
-from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, documents, field, items, noting_unreadable
+from seasoned.history.formats import Sample, is_database
+from seasoned.history.json_file import documents, field, items, noting_unreadable, stored
+from seasoned.history.readonly import SessionDatabase
 from seasoned.history.session_reader import (
     JsonDocument,
     SessionFormat,
@@ -48,8 +48,8 @@ _Fields = dict[str, Any]
 
 
 def recognises(sample: Sample) -> bool:
-    """Whether it is an export, or the file of one session in the older storage."""
-    return sample.kind == "document" and any(_is_export(one) or _is_stored(one) for one in sample.records)
+    """Whether it is the database or an export."""
+    return _DATABASE.recognises(sample) or (sample.kind == "document" and any(map(_is_export, sample.records)))
 
 
 def _is_export(value: _Fields) -> bool:
@@ -57,54 +57,58 @@ def _is_export(value: _Fields) -> bool:
     return isinstance(value.get("messages"), list) and "id" in info and ("directory" in info or "projectID" in info)
 
 
-def _is_stored(value: _Fields) -> bool:
-    return str(value.get("id")).startswith("ses_") and "directory" in value and isinstance(value.get("time"), dict)
+def stamps(path: Path) -> dict[str, str]:
+    """A stamp for each session of the database; an export has none."""
+    return _DATABASE.stamps(path) if is_database(path) else {}
 
 
-def read(path: Path) -> Iterator[Session]:
-    """The session of an export, or the one of a stored file."""
-    return _FORMAT.read_each(path, documents(path), _session)
+def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
+    """Every session of the database, or those with the ids in `only`; the one session of an export."""
+    return _DATABASE.read(path, only) if is_database(path) else _FORMAT.read_each(path, documents(path), _exported)
 
 
-def _session(path: Path, part: JsonDocument, _index: int) -> SessionBuilder | Unreadable:
-    document = part.value
-    if "messages" in document:
-        reader = OpenCodeReader(path, as_object(field(document, "info")))
-        add_messages(reader.builder, items(document["messages"]), reader.add_exported)
-        return reader.builder
-    if "id" in document:
-        return _stored(path, {key: field(document, key) for key in document})
-    return Unreadable(part.where, "a document that is not a session")
-
-
-def _stored(path: Path, info: _Fields) -> SessionBuilder:
-    """A session whose messages and their parts are in files of their folders."""
-    reader = OpenCodeReader(path, info)
-    # …/storage/session/PROJECT/ses_….json
-    storage = path.parent.parent.parent
-    for position, message in enumerate(_stored_files(reader.builder, storage / "message", identity(info.get("id")))):
-        parts = list(_stored_files(reader.builder, storage / "part", identity(message.get("id"))))
-        where = f"message {position}"
-        with noting_unreadable(reader.builder, where):
-            reader.add(message, parts, where, position)
+def _exported(path: Path, part: JsonDocument, _index: int) -> SessionBuilder | Unreadable:
+    if "messages" not in part.value:
+        return Unreadable(part.where, "a document that is not a session")
+    reader = _OpenCodeReader(path, as_object(field(part.value, "info")))
+    add_messages(reader.builder, items(part.value["messages"]), reader.add_exported)
     return reader.builder
 
 
-def _stored_files(builder: SessionBuilder, folder: Path, name: str | None) -> Iterator[_Fields]:
-    """The documents in one folder; their names sort by time. Ids that are no plain names lead nowhere."""
-    if name is None or not re.fullmatch(r"\w+", name, re.ASCII):
-        return
-    for path in sorted((folder / name).glob("*.json")):
-        try:
-            found = decode(path.read_bytes())
-        except (OSError, msgspec.DecodeError) as error:
-            builder.unreadable(path.name, str(error) if isinstance(error, msgspec.DecodeError) else "cannot be opened")
-            continue
-        if isinstance(found, dict):
-            yield found
+def _stored(connection: sqlite3.Connection, path: Path, row: _Fields) -> SessionBuilder:
+    time = {"created": row.get("time_created"), "updated": row.get("time_updated")}
+    reader = _OpenCodeReader(path, {**row, "parentID": row.get("parent_id"), "time": time})
+    parts: dict[str, list[_Fields]] = {}
+    for part_id, message_id, data in connection.execute(
+        "SELECT p.id, p.message_id, p.data FROM message m JOIN part p ON p.message_id = m.id "
+        "WHERE m.session_id = ? ORDER BY p.id",
+        (row["id"],),
+    ):
+        parts.setdefault(str(message_id), []).append(as_object(stored(reader.builder, f"part {part_id}", data)))
+    messages = connection.execute("SELECT id, data FROM message WHERE session_id = ? ORDER BY id", (row["id"],))
+    for position, (message_id, data) in enumerate(messages):
+        where = f"message {message_id}"
+        with noting_unreadable(reader.builder, where):
+            about = as_object(stored(reader.builder, where, data))
+            reader.add(about, parts.get(str(message_id), []), where, position)
+    return reader.builder
 
 
-class OpenCodeReader(SessionReader):
+_DATABASE = SessionDatabase(
+    "OpenCode",
+    {
+        "session": {"id", "directory", "time_updated"},
+        "message": {"id", "session_id", "data"},
+        "part": {"id", "message_id", "time_updated", "data"},
+    },
+    "SELECT s.id, s.time_updated, count(p.id), coalesce(max(p.time_updated), 0) FROM session s "
+    "LEFT JOIN message m ON m.session_id = s.id LEFT JOIN part p ON p.message_id = m.id GROUP BY s.id",
+    "SELECT * FROM session ORDER BY time_updated, id",
+    _stored,
+)
+
+
+class _OpenCodeReader(SessionReader):
     """Reads the messages of one session."""
 
     def __init__(self, path: Path, info: _Fields) -> None:

@@ -2,7 +2,7 @@
 SELECT id, path, format, size, mtime_ns, judge, resume, check_digest, stamps, scanned_at, gone_at FROM source;
 
 -- name: paths
-SELECT path FROM source WHERE format <> '' AND (:format IS NULL OR format = :format) ORDER BY id;
+SELECT path FROM source WHERE format <> '' ORDER BY id;
 
 -- name: under
 SELECT path, format, size, mtime_ns, judge, resume, check_digest, stamps, gone_at FROM source

@@ -12,6 +12,7 @@ from seasoned.history.coerce import (
     arguments_of,
     as_list,
     as_object,
+    file_path,
     first_of,
     identity,
     integer,
@@ -20,7 +21,6 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.json_file import noting_unreadable, stored
-from seasoned.history.reader.amp import file_path
 from seasoned.history.readonly import SessionDatabase
 from seasoned.history.session_reader import SessionFormat, SessionReader, set_parent, usage_from
 from seasoned.session import Marks, Usage

@@ -14,6 +14,7 @@ from seasoned.history.coerce import (
     as_list,
     as_object,
     count,
+    file_path,
     first_of,
     identity,
     integer,
@@ -25,7 +26,6 @@ from seasoned.history.coerce import (
 )
 from seasoned.history.formats import Sample
 from seasoned.history.json_file import decode, noting_unreadable
-from seasoned.history.reader.amp import file_path
 from seasoned.history.session_reader import SessionFormat, SessionReader, note_times, objects
 from seasoned.session import Marks, Session, Unreadable, Usage
 
