@@ -16,8 +16,8 @@ from tests.databases import PostgresServer, _binaries
 from seasoned.config import Config
 from seasoned.schedule import job_table
 from seasoned.schedule.job import Cron, Every, HeartbeatCall, Job, JobRun, Schedule, Slot
+from seasoned.schedule.job_table import finish, next_wake, plan_due, start_due
 from seasoned.schedule.scheduler import Scheduler
-from seasoned.schedule.slots import finish, next_wake, plan_due, start_due
 from seasoned.store import Database, open_database
 
 JOBS = 10_000

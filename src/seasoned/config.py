@@ -110,12 +110,9 @@ class Config(msgspec.Struct, frozen=True):
     discord_url: str = "https://discord.com/api/v10"
     discord_channel: str | None = None
     webhook_url: str | None = None
-    # The mail server for scheduled answers: `smtp://user@host:587`; its password is the secret `smtp_password`.
-    smtp_url: str | None = None
-    mail_from: str | None = None
     # Models for scheduled jobs that name none; the first route that matches.
     routes: tuple[Route, ...] = ()
-    # A scheduled job is refused on a model with a smaller window, unless it sets `min_context`.
+    # A scheduled job is refused on a model with a smaller window.
     schedule_min_context: _Positive = 64_000
     script_seconds: _Positive = 300  # how long the script of a job may take
     # What all sessions of a day and of a month should cost at most; `usage` and `statusline` say how much is spent.
@@ -167,7 +164,6 @@ SECRETS = (
     "discord_token",
     "webhook_secret",
     "hook_secret",
-    "smtp_password",
 )
 _SETTABLE = set(Config.__struct_fields__) - {"origins"}
 

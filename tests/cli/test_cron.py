@@ -17,7 +17,7 @@ from seasoned.cli.main import app
 from seasoned.errors import SeasonedError
 from tests.cli.run import SEASONED, answer, seasoned
 from tests.each_case import each_case
-from tests.schedule.places import script
+from tests.schedule.places import config_at_home, script
 from tests.scripted_model import serve_script
 
 
@@ -88,7 +88,8 @@ def test_a_run_by_hand_is_delivered_and_kept() -> None:
 
 def test_an_agent_is_run_by_hand_with_its_session() -> None:
     with serve_script("Hello.") as server:
-        made = ask("add", "one", "every 1h", "Hi.", "--model", "m", "--provider", server.base_url)
+        config_at_home(base_url=server.base_url)
+        made = ask("add", "one", "every 1h", "Hi.", "--model", "m")
         ran = answer("cron", "run", "one")
         assert server.heard[0].json["model"] == "m"
     assert (ran["outcome"], ran["output"]) == ("ok", "Hello.")
@@ -97,11 +98,12 @@ def test_an_agent_is_run_by_hand_with_its_session() -> None:
 
 def test_a_run_can_be_left_to_the_scheduler_that_serves_alone() -> None:
     script("echo 3 commits")
-    ask("add", "one", "every 1h", "--script", "gate.sh", "--to", "file:x.md", "--paused")
-    waiting = ask("run", "one", "--later")
-    assert waiting["outcome"] == "waiting"
+    ask("add", "one", "every 1h", "--script", "gate.sh", "--to", "file:x.md")
     serving = subprocess.Popen([SEASONED, "cron", "serve"], stdout=subprocess.PIPE, text=True)
     try:
+        assert serving.stdout is not None and "Running the schedule" in serving.stdout.readline()
+        ran = ask("run", "one")
+        assert (ran["outcome"], ran["note"]) == ("ok", "Started by hand.")
         report = Path(os.environ["SEASONED_HOME"]) / "reports" / "x.md"
         until = time.monotonic() + 30
         while not report.exists() or "3 commits" not in report.read_text():
@@ -112,26 +114,7 @@ def test_a_run_can_be_left_to_the_scheduler_that_serves_alone() -> None:
         serving.send_signal(signal.SIGTERM)
         out, _ = serving.communicate(timeout=30)
     assert serving.returncode == 0
-    assert "Running the schedule" in out
-    assert ask("history")["runs"][0]["outcome"] == "ok"
-
-
-def test_jobs_of_hermes_are_taken_over(tmp_path: Path) -> None:
-    jobs = {
-        "jobs": [
-            {"id": "a1b2c3d4e5f6", "name": "old", "prompt": "P.", "skill": "notes", "script": "x.sh",
-             "schedule": {"kind": "cron", "expr": "0 9 * * *"}, "deliver": "telegram:7"},
-            {"name": "odd", "prompt": "P.", "schedule": {"kind": "moon"}},
-        ]
-    }  # fmt: skip
-    (tmp_path / "jobs.json").write_text(json.dumps(jobs))
-    done = seasoned("cron", "import", tmp_path / "jobs.json", "--zone", "UTC")
-    assert "Imported 1 job" in done.stdout
-    assert "Copy their scripts" in done.stdout
-    assert "'odd'" in done.stderr
-    again = ask("import", str(tmp_path / "jobs.json"), "--zone", "UTC")
-    assert (again["jobs"], len(again["left_out"])) == ([], 2)
-    assert ask("list", "old")["skills"] == ["notes"]
+    assert "Stopping" in out
 
 
 def test_doctor_notices_that_nobody_keeps_the_schedule() -> None:

@@ -11,7 +11,7 @@ from seasoned.config import Config
 from seasoned.confirm.audit.chain import verify_chain
 from seasoned.schedule import job_table
 from seasoned.schedule.job import Every, Job, JobRun, Slot
-from seasoned.schedule.slots import finish
+from seasoned.schedule.job_table import finish
 from seasoned.store import Database, open_database, open_store
 from tests.cli.run import seasoned
 from tests.confirm.books import Scene

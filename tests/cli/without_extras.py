@@ -32,7 +32,6 @@ RUNS = {
     "scan": [SAMPLES],
     "show": ["1e038fbf"],
     "search": ["test"],
-    "cron import": ["--help"],
     # It would download a model.
     "model fetch": ["--help"],
     "confirm phone": ["--help"],

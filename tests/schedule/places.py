@@ -1,4 +1,4 @@
-"""A home with scripts, and real places that answers are delivered to: a web server and a mail server on loopback."""
+"""A home with scripts, and a real web server on loopback that answers are delivered to."""
 
 from __future__ import annotations
 
@@ -104,60 +104,6 @@ def serve_web(answer: Callable[[str], dict[str, Any]] = lambda path: {"ok": True
     web = WebServer(f"http://127.0.0.1:{server.server_address[1]}")
     with _serving(server):
         yield web
-
-
-@dataclass
-class MailServer:
-    """Mails that came in."""
-
-    url: str
-    mails: list[bytes] = field(default_factory=list)
-    to: list[str] = field(default_factory=list)
-    passwords: list[str] = field(default_factory=list)
-    refuses: int | None = None
-    """The code with which it refuses whoever a mail is for."""
-
-
-@contextmanager
-def serve_mail() -> Iterator[MailServer]:
-    """A small mail server, enough of RFC 5321 for a real client; without encryption."""
-
-    class Handler(socketserver.StreamRequestHandler):
-        def say(self, line: str) -> None:
-            self.wfile.write(line.encode() + b"\r\n")
-
-        def handle(self) -> None:
-            self.say("220 loopback ESMTP")
-            while line := self.rfile.readline().decode("utf-8", "replace").strip():
-                verb = line.split()[0].upper()
-                if verb == "EHLO":
-                    self.say("250-loopback\r\n250-AUTH PLAIN\r\n250 SMTPUTF8")
-                elif verb == "AUTH":
-                    mail.passwords.append(line.split()[-1])
-                    self.say("235 ok")
-                elif verb == "RCPT" and mail.refuses is not None:
-                    self.say(f"{mail.refuses} no such person")
-                elif verb == "RCPT":
-                    mail.to.append(line)
-                    self.say("250 ok")
-                elif verb == "DATA":
-                    self.say("354 go on")
-                    lines = []
-                    while (got := self.rfile.readline()) not in (b".\r\n", b""):
-                        lines.append(got.removeprefix(b"."))
-                    mail.mails.append(b"".join(lines))
-                    self.say("250 kept")
-                elif verb == "QUIT":
-                    self.say("221 bye")
-                    return
-                else:
-                    self.say("250 ok")
-
-    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    mail = MailServer(f"smtp://127.0.0.1:{server.server_address[1]}")
-    with _serving(server):
-        yield mail
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from tests.schedule.places import config_at_home, run_job, serve_web
 from tests.scripted_model import serve_script
 
 
-def refused(tokens: int | None, *, configured: int | None = None, **fields: Any) -> str | None:
-    return window_objection(job(**fields), "small", configured=configured, detect=lambda: tokens, least=64_000)
+def refused(tokens: int | None, *, configured: int | None = None) -> str | None:
+    return window_objection("small", configured=configured, detect=lambda: tokens, least=64_000)
 
 
 def _broken() -> int | None:
@@ -21,47 +21,25 @@ def _broken() -> int | None:
 
 
 def test_the_job_comes_before_the_configuration_and_that_before_detection() -> None:
-    assert refused(1, configured=2, context_length=64_000) is None
+    assert refused(64_000, configured=2) is not None and refused(63_999) is not None
     assert refused(1, configured=64_000) is None
     assert refused(64_000) is None
     assert refused(None) is None
-    assert window_objection(job(), "m", configured=None, detect=_broken, least=64_000) is None
-
-
-@each_case(
-    ("fields", "tokens", "is_refused"),
-    [
-        ({}, 63_999, True),
-        ({"min_context": 8_000}, 8_192, False),
-        ({"min_context": 8_193}, 8_192, True),
-        ({"min_context": 200_000}, 128_000, True),
-    ],
-)
-def test_a_window_is_compared_with_what_the_job_needs(
-    fields: dict[str, Any], tokens: int | None, is_refused: bool
-) -> None:
-    assert (refused(tokens, **fields) is not None) is is_refused
+    assert window_objection("m", configured=None, detect=_broken, least=64_000) is None
 
 
 def test_the_message_says_what_to_change() -> None:
     said = refused(8_192) or ""
-    for part in ("'small'", "8,192", "64,000", "context_length in the configuration", "--model", "--min-context"):
+    for part in ("'small'", "8,192", "64,000", "context_length", "--model", "schedule_min_context"):
         assert part in said
 
 
-@each_case("field", ["context_length", "configured"])
-def test_a_model_below_the_limit_is_refused_before_any_request_leaves(field: str) -> None:
+def test_a_model_below_the_limit_is_refused_before_any_request_leaves() -> None:
     with serve_script("Hello.") as server:
-        settings: dict[str, Any] = {"base_url": server.base_url, "model": "scripted"}
-        fields: dict[str, Any] = {}
-        if field == "context_length":
-            fields["context_length"] = 32_000
-        else:
-            settings["context_length"] = 32_000
-        record = run_job(job(**fields), config_at_home(**settings))
+        record = run_job(job(), config_at_home(base_url=server.base_url, model="scripted", context_length=32_000))
         assert server.heard == []
     assert (record.outcome, record.fault, record.delivery) == ("failed", "context", "pending")
-    assert "--min-context" in record.reason
+    assert "schedule_min_context" in record.reason
     assert record.session is None
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import os
-from email import message_from_bytes, policy
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,9 @@ from seasoned.confirm.notify.webhook import is_genuine
 from seasoned.schedule.delivery import TELEGRAM_CHARACTERS, AnswerSender, message_of, parts_of
 from seasoned.schedule.job import DeliveryResult, Job, JobRun
 from tests.schedule.made import START, job
-from tests.schedule.places import config_at_home, serve_mail, serve_web
+from tests.schedule.places import config_at_home, serve_web
 
-SECRETS = {"telegram_token": "1:hush", "discord_token": "hush", "webhook_secret": "x" * 32, "smtp_password": "hush"}
+SECRETS = {"telegram_token": "1:hush", "discord_token": "hush", "webhook_secret": "x" * 32}
 
 
 def record(**fields: Any) -> JobRun:
@@ -113,37 +111,6 @@ def test_discord_calls_nobody_and_knows_a_copy() -> None:
     assert len(body["nonce"]) <= 25
 
 
-def test_a_mail_reaches_everybody_and_answers_to_nobody() -> None:
-    with serve_mail() as mail:
-        config = config_at_home(smtp_url=mail.url.replace("//", "//me@"), mail_from="cron@example.org")
-        one = job(name="Zürich", delivery=("email:ada@example.org,bob@example.org",))
-        assert deliver(one, config, record(output="Grüße.\n.\nEnd.")) == DeliveryResult("delivered")
-        (text,) = mail.mails
-    got = message_from_bytes(text, policy=policy.default)
-    assert got["Subject"] == "Zürich – 2027-01-15 08:00"
-    assert (got["From"], got["Auto-Submitted"]) == ("cron@example.org", "auto-generated")
-    assert len(mail.to) == 2
-    assert base64.b64decode(mail.passwords[0]) == b"\0me\0hush"
-    assert got.get_content().splitlines() == ["Grüße.", ".", "End."]
-
-
-@pytest.mark.parametrize(("code", "state"), [(550, "failed"), (451, "pending")])
-def test_a_mail_server_that_refuses_for_good_is_not_asked_again(code: int, state: str) -> None:
-    with serve_mail() as mail:
-        mail.refuses = code
-        config = config_at_home(smtp_url=mail.url, mail_from="cron@example.org")
-        delivered = deliver(job(delivery=("email:ada@example.org",)), config)
-    assert (delivered.state, str(code) in delivered.error) == (state, True)
-
-
-def test_a_line_break_in_an_address_starts_no_header() -> None:
-    with serve_mail() as mail:
-        config = config_at_home(smtp_url=mail.url, mail_from="cron@example.org")
-        delivered = deliver(job(delivery=("email:a@example.org\nBcc: all@example.org",)), config)
-        assert mail.mails == []
-    assert (delivered.state, "is not a valid e-mail address" in delivered.error) == ("failed", True)
-
-
 @pytest.mark.parametrize(
     ("status", "state"), [(500, "pending"), (429, "pending"), (404, "failed"), (401, "failed"), (302, "failed")]
 )
@@ -173,7 +140,7 @@ def test_nobody_at_the_other_end_is_pending_and_the_token_is_not_told() -> None:
     assert "hush" not in delivered.error
 
 
-@pytest.mark.parametrize("place", ["telegram", "discord", "webhook", "email:a@example.org"])
+@pytest.mark.parametrize("place", ["telegram", "discord", "webhook"])
 def test_what_is_not_configured_is_said_and_not_tried_again(place: str) -> None:
     delivered = AnswerSender(config_at_home(), find=lambda name: None)(job(delivery=(place,)), record())
     assert delivered.state == "failed"

@@ -8,8 +8,18 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.schedule import job_table
 from seasoned.schedule.delivery import TRIES, due_deliveries, settle_delivery
 from seasoned.schedule.job import At, Cron, DeliveryResult, Job, Slot
-from seasoned.schedule.job_table import LEASE_SECONDS, health, hold, leave
-from seasoned.schedule.slots import finish, next_wake, plan_due, recover, start_by_hand, start_due
+from seasoned.schedule.job_table import (
+    LEASE_SECONDS,
+    finish,
+    health,
+    hold,
+    leave,
+    next_wake,
+    plan_due,
+    recover,
+    start_by_hand,
+    start_due,
+)
 from seasoned.store import Database
 from tests.schedule.made import START, job, record
 

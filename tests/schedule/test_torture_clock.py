@@ -14,8 +14,8 @@ import pytest
 from seasoned.config import Config
 from seasoned.schedule import job_table
 from seasoned.schedule.job import Every
+from seasoned.schedule.job_table import GRACE_SECONDS
 from seasoned.schedule.scheduler import Scheduler
-from seasoned.schedule.slots import GRACE_SECONDS
 from seasoned.schedule.times import next_times
 from seasoned.store import Database, open_database
 from tests.conftest import ROOT

@@ -13,11 +13,10 @@ from seasoned.app.scheduler import start_scheduler
 from seasoned.config import Config
 from seasoned.learn_queue import wait_until_learned
 from seasoned.schedule.job import At, JobRun
-from seasoned.schedule.job_table import add, history
-from seasoned.schedule.slots import plan_due, start_due
+from seasoned.schedule.job_table import add, history, plan_due, start_due
 from seasoned.store import open_database, open_store
 from tests.schedule.made import job
-from tests.schedule.places import config_at_home, script, serve_mail, serve_web
+from tests.schedule.places import config_at_home, script, serve_web
 from tests.scripted_model import serve_script
 
 
@@ -55,18 +54,16 @@ def post(config: Config, **fields: Any) -> None:
 def test_a_job_runs_at_its_time_and_its_answer_arrives_everywhere(
     text: str, answer: Any, outcome: str, fault: str, title: str
 ) -> None:
-    with serve_script(answer, answer, answer) as server, serve_web() as web, serve_mail() as mail:
+    with serve_script(answer, answer, answer) as server, serve_web() as web:
         config = config_at_home(
             base_url=server.base_url,
             model="scripted",
-            smtp_url=mail.url,
-            mail_from="cron@example.org",
             webhook_url=f"{web.url}/hook",
         )
         out = io.StringIO()
         running = start_scheduler(config, out=out, poll_seconds=0.05)
         try:
-            delivery = ("webhook", "email:ada@example.org", "stdout", "file:x.md")
+            delivery = ("webhook", "stdout", "file:x.md")
             post(config, script=script(text), delivery=delivery)
             (record,) = wait_for(config, lambda found: bool(found) and found[0].delivery == "delivered")
         finally:
@@ -76,7 +73,6 @@ def test_a_job_runs_at_its_time_and_its_answer_arrives_everywhere(
         (body,) = web.bodies
         assert body["title"].startswith(title)
         assert body["data"]["outcome"] == outcome
-        assert len(mail.mails) == 1
     assert wait_until_learned(str(config.home), 60)
     with open_store(config.store_path) as store:
         ended = store.connection.execute("SELECT count(told_end_at) FROM session").fetchone()[0]

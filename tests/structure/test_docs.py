@@ -26,6 +26,7 @@ from tests.structure.source_tree import PACKAGE, ROOT, SAMPLES, modules
 DOCS = ROOT / "docs"
 PAGES = [*make_docs.pages(), ROOT / "CHANGELOG.md"]
 TASKS = "{tasks} --arms cold,rule --model scripted --base-url {server} --yes"
+CRON = "cron add hello 'every 1h' --script hello.sh"
 ANSWERS = {
     "up": ["up {samples} --json"],
     "scan": ["scan {samples} --json"],
@@ -88,13 +89,9 @@ ANSWERS = {
     "confirm-policy": ["confirm policy --json"],
     "confirm-allowances": ["confirm allow --json"],
     "cron-job": ["cron add hello 'every 1h' 'Say hello.' --json"],
-    "cron-jobs": ["cron add hello 'every 1h' 'Say hello.'", "cron run hello --later", "cron list --json"],
-    "cron-run": [
-        "cron add hello 'every 1h' 'Say hello.' --model scripted --provider {server}",
-        "cron run hello --json",
-    ],
-    "cron-history": ["cron add hello 'every 1h' 'Say hello.'", "cron run hello --later", "cron history --json"],
-    "cron-import": ['cron import "{home}/jobs.json" --json'],
+    "cron-jobs": [CRON, "cron run hello", "cron list --json"],
+    "cron-run": [CRON, "cron run hello --json"],
+    "cron-history": [CRON, "cron run hello", "cron history --json"],
     "gateway-key": ["gateway key --make laptop --json"],
     "gateway-keys": ["gateway key --make laptop", "gateway key --json"],
     "usage": ["usage --json"],
@@ -105,7 +102,6 @@ ANSWERS = {
     "export": ["export"],
 }
 # How to get each answer: commands one after the other, of which the last one prints it. A scripted model answers.
-JOBS = '[{"name":"a","prompt":"P.","deliver":"signal","schedule":{"kind":"interval","minutes":5}},{"name":"b"}]'
 SCANNED = ("search", "resume", "forget", "export", "doctor", "projects", "project", "project-merge", "project-split")
 # With an agent that is not connected there is something to advise.
 WITH_AGENT = ("advise", "advice")
@@ -235,7 +231,8 @@ def test_every_field_of_an_answer_is_described(
 def _answers(name: str, home: Path) -> list[Any]:
     """What an answer's commands print in its form; those before the last one may only prepare the store."""
     out, earlier = "", []
-    (home / "jobs.json").write_text(JOBS, "utf-8")
+    (home / ".seasoned/scripts").mkdir()
+    (home / ".seasoned/scripts/hello.sh").write_text("echo Hello.", "utf-8")
     if name in WITH_AGENT:
         (home / ".claude").mkdir()
     with serve_script(*SCRIPT) as server:

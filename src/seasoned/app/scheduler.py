@@ -47,7 +47,6 @@ _EMPTY = "Exceeded maximum output retries"
 _LOCALTIME = Path("/etc/localtime")
 # Personal data, but a prompt may need to name whom to write to.
 _FOR_PEOPLE = ("email", "phone")
-_PROVIDERS = ("openai", "anthropic", "local")
 
 
 class RunningScheduler:
@@ -118,21 +117,8 @@ def _choose(config: Config, job: Job, route: Route | None) -> ChosenModel:
         if (problem := problem_of(config, job.agent, name)) is not None:
             raise CannotDo(problem)
         return ChosenModel(model=name or "its own model", provider=AGENT_PROGRAMS[job.agent].title)
-    if job.provider is not None:
-        name, base_url = _of_provider(job.provider, name, base_url)
     choice = choose_model(config, name, base_url)
     return ChosenModel(model=choice.name, provider=provider_of(choice), base_url=choice.base_url)
-
-
-def _of_provider(provider: str, name: str | None, base_url: str | None) -> tuple[str | None, str | None]:
-    """Model name and address for `choose_model`, which takes a provider as a prefix of the name."""
-    if provider.startswith(("http://", "https://")):
-        return name, provider
-    if provider not in _PROVIDERS:
-        raise UsageError(f"The provider {provider!r} is unknown. Use {', '.join(_PROVIDERS)}, or a server's address.")
-    if name is None or name == provider or name.startswith(f"{provider}:"):
-        return name or (provider if provider == "local" else None), base_url
-    return f"{provider}:{name}", base_url
 
 
 def _choice(config: Config, chosen: ChosenModel) -> ModelChoice:
@@ -192,7 +178,7 @@ def _ask_model(
 
     choice = _choice(config, task.chosen)
     runtime = Runtime(
-        model=open_model(choice, context_length=task.job.context_length or config.context_length),
+        model=open_model(choice, context_length=config.context_length),
         # The window of a small model does not hold memory.
         instructions=_JOB if choice.is_small else _with_memory(config, secrecy, folder),
         seconds=task.timeout_seconds,

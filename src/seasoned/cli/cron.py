@@ -13,7 +13,7 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app.scheduler import add_job, jobs_database, own_zone, run_job, start_scheduler
+from seasoned.app.scheduler import add_job, jobs_database, run_job, start_scheduler
 from seasoned.app.stores import kept_secrecy, open_log
 from seasoned.cli.options import Commands, json_option, verbose_option, yes_option
 from seasoned.cli.output import console, print_json, printable, say, table, when
@@ -22,17 +22,15 @@ from seasoned.errors import CannotDo, NotFound
 from seasoned.runner.agent import AGENT_PROGRAMS
 from seasoned.runner.run import MODEL
 from seasoned.schedule import job_table
-from seasoned.schedule.hermes_jobs import import_jobs
 from seasoned.schedule.job import JobRun
 from seasoned.schedule.job_table import StoredJob, describe, health
-from seasoned.schedule.script import FOLDER
 from seasoned.schedule.times import in_words
 from seasoned.text import plural
 
 _COLOURS = {"ok": "green", "silent": "green", "failed": "red", "unknown": "red", "empty": "yellow", "skipped": "dim"}
 # Fields that `list JOB` prints below the times, if they are set: what runs, then the rules for when it cannot.
-_SHOWN = ("prompt", "script", "skills", "agent", "terminal", "model", "provider", "folder", "delivery", "repeat")
-_RULES = ("missed", "timeout_seconds", "min_context", "context_length")
+_SHOWN = ("prompt", "script", "skills", "agent", "terminal", "model", "folder", "delivery", "repeat")
+_RULES = ("missed", "timeout_seconds")
 # How soon `serve` notices that the scheduler died.
 _WAIT_SECONDS = 0.5
 _job_argument = click.argument("job")
@@ -63,22 +61,18 @@ def cron() -> None:
 )
 @click.option("--terminal", is_flag=True, help="Let the agent run commands.")
 @click.option("--model", help="The model. Default: by the configured routes, else the usual one.")
-@click.option("--provider", help="openai, anthropic, local, or a server's address.")
 @click.option("--folder", type=click.Path(path_type=Path), help="The working folder. Default: one for this job.")
 @click.option(
     "--to",
     "delivery",
     multiple=True,
     metavar="PLACE",
-    help="Where the answer goes: stdout, file:PATH, webhook, telegram, discord, email:ADDRESS or none; can be "
+    help="Where the answer goes: stdout, file:PATH, webhook, telegram, discord or none; can be "
     "repeated. Default: stdout.",
 )
 @click.option("--repeat", type=int, help="Run this many times, then stop.")
 @click.option("--missed", type=click.Choice(["skip", "once"]), default="once", help="What to do about missed times.")
 @click.option("--timeout", default="30m", metavar="SPAN", help="Stop a run after this time.")
-@click.option("--min-context", type=int, help="Accept a model with this many tokens of context, instead of 64,000.")
-@click.option("--context-length", type=int, help="The model's context in tokens, instead of what is detected.")
-@click.option("--paused", "is_paused", is_flag=True, help="Add the job paused.")
 @json_option
 def add(as_json: bool, prompt: str | None, delivery: tuple[str, ...], **options: Any) -> None:
     """Add a job and show when it runs next.
@@ -156,17 +150,13 @@ def _print_one(job: str, *, as_json: bool) -> None:
 
 @cron.command()
 @_job_argument
-@click.option("--later", is_flag=True, help="Leave the run to the running scheduler.")
 @json_option
-def run(job: str, later: bool, as_json: bool) -> None:
+def run(job: str, as_json: bool) -> None:
     """Run a job now and deliver its answer.
 
     \b
     Example: seasoned cron run morning
     """
-    if later:
-        _run_later(job, as_json=as_json)
-        return
     config = load()
     with jobs_database(config) as database:
         # Programs read JSON from stdout, so what the job itself prints goes to stderr.
@@ -179,21 +169,6 @@ def run(job: str, later: bool, as_json: bool) -> None:
     # After printing, so that the exit code and the record both reach the caller.
     if record.outcome in ("failed", "unknown"):
         raise CannotDo(record.reason or f"The run of {ran.name!r} is {record.outcome}.")
-
-
-def _run_later(job: str, *, as_json: bool) -> None:
-    now = time.time()
-    with jobs_database() as database:
-        slot = job_table.ask_for_run(database, job, now=now)
-        # The request was just written, so the newest record is this one.
-        (record,) = job_table.history(database, slot.job_id, limit=1)
-        state = health(database, now)
-    if as_json:
-        print_json("cron-run", msgspec.to_builtins(record))
-        return
-    say("It runs as soon as a scheduler is free.")
-    if not state.is_alive:
-        say("No scheduler is running. Start one: `seasoned cron serve`.", err=True)
 
 
 @cron.command()
@@ -280,34 +255,6 @@ def _print_history(found: list[JobRun], names: dict[str, str]) -> None:
     ]
     columns = ["time", "job", "outcome", "seconds", "in", "out", "cost", "delivery", "what"]
     table(columns, rows, nowrap=["time", "outcome", "delivery"])
-
-
-@cron.command("import")
-@click.argument("path", type=click.Path(path_type=Path, readable=False), required=False)
-@click.option("--zone", help="The time zone of its cron expressions. Default: this machine's.")
-@json_option
-def import_(path: Path | None, zone: str | None, as_json: bool) -> None:
-    """Import the jobs of Hermes.
-
-    PATH is its jobs.json or the folder above it; without one, your own Hermes. What does not fit is listed.
-
-    \b
-    Example: seasoned cron import ~/.hermes/cron/jobs.json
-    """
-    config = load()
-    with jobs_database(config) as database:
-        # Cron expressions of Hermes have no time zone, so it is given here.
-        found = import_jobs(database, path or config.hermes_home, zone=zone or own_zone(), now=time.time())
-    if as_json:
-        jobs = [{"id": one.id, "name": one.name} for one in found.jobs]
-        left = [{"place": place, "reason": reason} for place, reason in found.left_out]
-        print_json("cron-import", {"jobs": jobs, "left_out": left})
-        return
-    say(f"Imported {plural(len(found.jobs), 'job')}.")
-    for place, reason in found.left_out:
-        say(printable(f"Left out: {place}: {reason}"), err=True)
-    if any(one.script for one in found.jobs):
-        say(f"Copy their scripts into {str(config.home / FOLDER)!r}: only scripts there are run.")
 
 
 @cron.command()

@@ -7,18 +7,11 @@ from __future__ import annotations
 
 import errno
 import os
-import smtplib
-import ssl
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from email.headerregistry import Address
-from email.message import EmailMessage
-from email.utils import formatdate
 from pathlib import Path
 from typing import Any, TextIO
-from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -33,8 +26,6 @@ from seasoned.store import Database
 # The limits are 4,096 and 2,000; the servers do not count every character as one.
 TELEGRAM_CHARACTERS = 4_000
 DISCORD_CHARACTERS = 1_900
-MAIL_SECONDS = 15.0
-_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _MOST_PARTS = 5
 _REST = "\n… the whole answer: seasoned cron history"
 # Where to, with which headers, what, and the secret that no message about it may repeat.
@@ -168,12 +159,6 @@ class AnswerSender:
             print_message(message, self._out or sys.stdout)
         elif kind == "file":
             append_message(message, address, home=self._config.home)
-        elif kind == "email":
-            config = self._config
-            if config.smtp_url is None or config.mail_from is None:
-                raise UsageError("e-mail needs the settings smtp_url and mail_from. Set both.")
-            mail = build_mail(config.mail_from, address, message, now=self._clock())
-            send_mail(config.smtp_url, mail, password=self._find("smtp_password"))
         else:
             self._send_over_http(kind, address, message)
 
@@ -260,72 +245,6 @@ def parts_of(message: DeliveryMessage, most: int) -> Iterator[str]:
         end = at if at > 0 else most
         yield rest[:end]
         rest = rest[end:].lstrip("\n")
-
-
-def build_mail(sender: str, to: str, message: DeliveryMessage, *, now: float) -> EmailMessage:
-    """Build the mail; line breaks in names or addresses cannot add headers."""
-    mail = EmailMessage()
-    mail["Subject"] = " ".join(message.title.split())
-    try:
-        mail["From"] = Address(addr_spec=sender.strip())
-        mail["To"] = [Address(addr_spec=one.strip()) for one in to.split(",") if one.strip()]
-    except (ValueError, IndexError, AttributeError) as error:
-        raise UsageError(f"{to!r} is not a valid e-mail address. Write it like name@example.org.") from error
-    mail["Date"] = formatdate(now)
-    mail["Message-ID"] = f"<{message.id}@seasoned.invalid>"
-    # So that no out-of-office reply comes back.
-    mail["Auto-Submitted"] = "auto-generated"
-    mail.set_content(message.text or message.title)
-    return mail
-
-
-def send_mail(url: str, mail: EmailMessage, *, password: str | None) -> None:
-    """Send it; what the server refuses for good is Refused, and not tried again."""
-    try:
-        with _connected(url, password) as server:
-            refused = server.send_message(mail)
-    except smtplib.SMTPException as error:
-        if isinstance(error, smtplib.SMTPRecipientsRefused):
-            refused = error.recipients
-        else:
-            code = error.smtp_code if isinstance(error, smtplib.SMTPResponseException) else 0
-            raise _mail_problem(code, str(error).replace(password or "\0", "…")[:200]) from None
-    except OSError as error:
-        raise CannotDo(f"the mail server does not answer ({error}). Check smtp_url.") from None
-    if refused:
-        raise _mail_problem(max(code for code, _ in refused.values()), f"it refuses {', '.join(map(repr, refused))}")
-
-
-def _mail_problem(code: int, what: str) -> SeasonedError:
-    """Codes from 500 on are final."""
-    return (Refused if code >= 500 else CannotDo)(f"the mail server did not take it ({code}: {what}).")
-
-
-@contextmanager
-def _connected(url: str, password: str | None) -> Iterator[smtplib.SMTP]:
-    parts = urlsplit(url)
-    if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
-        raise UsageError(
-            "smtp_url is not a valid mail server address. Write smtp://user@host:587 or smtps://user@host."
-        )
-    is_safe = parts.scheme == "smtps"
-    trust = ssl.create_default_context()
-    server = (
-        smtplib.SMTP_SSL(parts.hostname, parts.port or 465, timeout=MAIL_SECONDS, context=trust)
-        if is_safe
-        else smtplib.SMTP(parts.hostname, parts.port or 25, timeout=MAIL_SECONDS)
-    )
-    with server:
-        server.ehlo()
-        if not is_safe and server.has_extn("starttls"):
-            server.starttls(context=trust)
-            is_safe = True
-        if parts.username and password:
-            # A password is never sent unencrypted to another machine.
-            if not (is_safe or parts.hostname in _THIS_MACHINE):
-                raise UsageError("the mail server offers no encryption, so the password was not sent. Use smtps://.")
-            server.login(unquote(parts.username), password)
-        yield server
 
 
 TRIES = 8

@@ -19,7 +19,7 @@ Outcome = Literal["waiting", "running", "ok", "silent", "empty", "failed", "unkn
 RunFault = Literal["", "script", "agent", "context", "timeout"]
 DeliveryState = Literal["none", "pending", "delivered", "failed"]
 # What a delivery may begin with; an address follows after a colon: `file:/srv/report.md`.
-DESTINATIONS = ("stdout", "file", "webhook", "telegram", "discord", "email", "none")
+DESTINATIONS = ("stdout", "file", "webhook", "telegram", "discord", "none")
 DAY_SECONDS = 86_400.0
 _NAME = re.compile(r"[\w][\w .:@+\-]{0,79}\Z")
 _ID = re.compile(r"[A-Za-z0-9_\-]{1,64}\Z")
@@ -64,21 +64,16 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     # Who runs it: an agent of the user by its name, or a model API.
     agent: str = "model"
     model: str | None = None
-    provider: str | None = None
     # Whether the agent may run commands.
     terminal: bool = False
     # Where the agent works.
     folder: str | None = None
-    # Where the answer goes: `stdout`, `file:…`, `webhook:…`, `telegram:…`, `discord:…`, `email:…`, `none`.
+    # Where the answer goes: `stdout`, `file:…`, `webhook:…`, `telegram:…`, `discord:…`, `none`.
     delivery: tuple[str, ...] = ("stdout",)
     # How often it runs before it is done; None: without end.
     repeat: int | None = None
     missed: Missed = "once"
     timeout_seconds: float = 1800.0
-    # The smallest acceptable window in tokens, if it is not the usual 64,000.
-    min_context: int | None = None
-    # The model's window in tokens, in place of what is detected.
-    context_length: int | None = None
     is_paused: bool = False
 
 
@@ -161,7 +156,7 @@ def check_job(job: Job) -> Job:
             raise UsageError(f"{one!r} is not a valid delivery. Begin it with one of {', '.join(DESTINATIONS)}.")
         if kind in ("stdout", "none") and one != kind:
             raise UsageError(f"the delivery {one!r} takes no address. Write {kind!r} only.")
-        if kind in ("file", "email") and not address:
+        if kind == "file" and not address:
             raise UsageError(f"the delivery {one!r} needs an address. Write {kind + ':…'!r}.")
     return job
 
@@ -177,8 +172,6 @@ def _check_words(job: Job) -> None:
         raise UsageError(
             f"the job {job.name!r} may run commands, but a model has no terminal. Name an agent (--agent)."
         )
-    if job.agent != "model" and job.provider is not None:
-        raise UsageError(f"the job {job.name!r} names a provider, but {job.agent} has its own. Leave --provider out.")
     for text in (job.name, job.prompt, job.script or "", job.folder or "", *job.skills, *job.delivery):
         if "\0" in text or text.encode("utf-8", "ignore").decode() != text:
             raise UsageError(
@@ -190,8 +183,6 @@ def _check_numbers(job: Job) -> None:
     for field, low, high in (
         ("repeat", 1, 1_000_000_000),
         ("timeout_seconds", 1, 7 * DAY_SECONDS),
-        ("min_context", 1, 1_000_000_000),
-        ("context_length", 1, 1_000_000_000),
     ):
         value = getattr(job, field)
         if value is not None and not (math.isfinite(value) and low <= value <= high):

@@ -28,7 +28,6 @@ _DESTINATIONS = {
     "webhook": "to a web server",
     "telegram": "to Telegram",
     "discord": "to Discord",
-    "email": "by e-mail",
 }
 
 
@@ -82,22 +81,18 @@ def _script(job: Job, script: ScriptRun) -> str:
     return _filled("script_error", name=name, problem=script.problem, output=output)
 
 
-def window_objection(
-    job: Job, model: str, *, configured: int | None, detect: Callable[[], int | None], least: int
-) -> str | None:
-    """Why the job must not run on this model, and what to change; None if it may, or if the window is unknown."""
-    tokens = job.context_length or configured
+def window_objection(model: str, *, configured: int | None, detect: Callable[[], int | None], least: int) -> str | None:
+    """Why a job must not run on this model, and what to change; None if it may, or if the window is unknown."""
+    tokens = configured
     if tokens is None:
         # The job runs even if the window cannot be found out.
         with suppress(SeasonedError, OSError, ValueError, LookupError, RuntimeError, ImportError):
             tokens = detect()
-    needed = job.min_context or least
-    if tokens is None or tokens >= needed:
+    if tokens is None or tokens >= least:
         return None
     return (
-        f"The model {model!r} has a window of {tokens:,} tokens; the job needs {needed:,}: choose a larger model "
-        "(--model), correct the figure (--context-length, or context_length in the configuration), or let the job run "
-        "with less (--min-context)."
+        f"The model {model!r} has a window of {tokens:,} tokens; a job needs {least:,}: choose a larger model "
+        "(--model), correct the figure (the setting context_length), or let jobs run with less (schedule_min_context)."
     )
 
 
@@ -273,7 +268,6 @@ class _SlotRun:
         if route is not None:
             self.notes.append(f"Routed to {route.model!r}.")
         refused = window_objection(
-            job,
             chosen.model,
             configured=parts.config.context_length,
             detect=lambda: parts.detect_window(job, chosen),

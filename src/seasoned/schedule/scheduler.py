@@ -17,8 +17,20 @@ from functools import partial
 from seasoned.errors import CannotDo, StoreError
 from seasoned.schedule.delivery import PendingDelivery, due_deliveries, settle_delivery
 from seasoned.schedule.job import DeliveryResult, HeartbeatCall, Job, JobRun, Outcome, RunFault, Slot, is_delivered
-from seasoned.schedule.job_table import BEAT_SECONDS, LEASE_SECONDS, ask_for_run, hold, leave, run_of
-from seasoned.schedule.slots import finish, next_wake, plan_due, recover, start_by_hand, start_due
+from seasoned.schedule.job_table import (
+    BEAT_SECONDS,
+    LEASE_SECONDS,
+    ask_for_run,
+    finish,
+    hold,
+    leave,
+    next_wake,
+    plan_due,
+    recover,
+    run_of,
+    start_by_hand,
+    start_due,
+)
 from seasoned.store import Database
 
 # Does the work of one slot, inside the job's time-out; what it returns is redacted.
