@@ -121,18 +121,6 @@ def test_a_wrapper_that_fails_is_answered_with_the_form_that_works() -> None:
     assert "bun run test" in forms(found)
 
 
-def test_a_missing_file_is_answered_only_if_its_name_is_known_once() -> None:
-    wrong, right = {"file_path": "/home/mira/shop/src/cart.py"}, {"file_path": "/home/mira/shop/shop/cart.py"}
-    one = session(0, made("Read", wrong, NOT_FOUND), made("Glob", {"pattern": "**/cart.py"}), made("Read", right))
-    kind = kind_of_failure("Read", None, NOT_FOUND)
-    hint = known(one).after(kind, "lib/cart.py")
-    assert hint is not None
-    assert hint_text(hint) == "The file is `shop/cart.py` in this project."
-    two = session(1, made("Read", {"file_path": "/home/mira/shop/old/cart.py"}))
-    assert known(one, two).after(kind, "lib/cart.py") is None, "two files have the name"
-    assert known(one).after(kind, "lib/other.py") is None
-
-
 def test_a_call_that_worked_when_repeated_teaches_nothing() -> None:
     flaky = "fatal: unable to access: Could not resolve host"
     some = [session(day, ran("git fetch origin", flaky), ran("git fetch origin")) for day in range(4)]

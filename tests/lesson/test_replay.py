@@ -61,9 +61,9 @@ def test_known_mistakes_are_answered_at_the_start_and_at_the_call() -> None:
 
 
 def test_an_answer_that_no_event_delivers_is_late() -> None:
-    refused = "<tool_use_error>File does not exist.</tool_use_error>"
-    wrong, right = {"file_path": "/home/mira/shop/src/cart.py"}, {"file_path": "/home/mira/shop/shop/cart.py"}
-    some = [session(day, made("Read", wrong, refused), made("Read", right)) for day in range(3)]
+    refused = "<tool_use_error>missing required parameter: region</tool_use_error>"
+    wrong, right = {"parcel": "p0052025"}, {"parcel": "p0052025", "region": "north"}
+    some = [session(day, made("track", wrong, refused), made("track", right)) for day in range(3)]
     found = figures(replay(conversations(some))).all
     assert (found.in_time.value, found.late, found.hints) == (0.0, 2, 0)
 

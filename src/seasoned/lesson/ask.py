@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from seasoned.command.tool import argument, command_of, tool_of
+from seasoned.command.tool import command_of
 from seasoned.command.written import purpose_of, written
 from seasoned.digest import short_digest
 from seasoned.errors import NotFound, UsageError
@@ -20,7 +20,6 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.kind import explains_itself, is_working, kind_of_failure
 from seasoned.lesson.lesson import (
     Lesson,
-    Way,
     find,
     fitting,
     hint_text,
@@ -28,7 +27,7 @@ from seasoned.lesson.lesson import (
     line_text,
     sheet_text,
 )
-from seasoned.project import checkout_root, relative_inside
+from seasoned.project import checkout_root
 from seasoned.session import ToolCall
 from seasoned.store import Store
 from seasoned.store.project import project_of_conversation
@@ -159,9 +158,6 @@ class LessonLookup(msgspec.Struct, frozen=True):
         if hint is not None and not hint.silent:
             is_command = hint.way is not None and hint.way.kind in ("form", "before", "option", "value", "variable")
             return None if is_command and self.contradiction(hint.text) is not None else hint
-        given = argument(arguments, "path")
-        if isinstance(given, str) and given and tool_of(tool).form in ("file_read", "search"):
-            return self._moved(relative_inside(given, self.folder) or given if self.folder else given)
         if hint is not None:
             return None  # what sessions here know about it says that nothing is shown
         shared = next((one for one in self.shared() if one.key == kind.key), None)
@@ -180,16 +176,6 @@ class LessonLookup(msgspec.Struct, frozen=True):
         """Whether the conversation began with the sheet, which may be switched off or missing for its agent."""
         told = self.store.rows("lesson.told", {"conversation": self.conversation})
         return any(row["place"] == "start" for row in told)
-
-    def _moved(self, path: str) -> Lesson | None:
-        """Where the file is that a call did not find, if sessions know only one of that name and it exists."""
-        name = path.rsplit("/", 1)[-1]
-        known = find(self.store, self.project, "file", name, str) if name else None
-        if known is None or known == path:
-            return None
-        if self.folder is not None and Path(self.folder).is_dir() and not (Path(self.folder) / known).exists():
-            return None
-        return Lesson("repair", "", known, way=Way("path", known))
 
     def contradiction(self, command: str) -> str | None:
         """Why a command cannot work in this folder; None if it can, or the folder is not on this machine."""

@@ -29,10 +29,8 @@ from seasoned.lesson.kind import (
 from seasoned.lesson.lesson import FailureKind, Way
 from seasoned.lesson.one_off import ELLIPSIS, head_of, names_tests, whole_form
 from seasoned.outcome.track import JudgedCall, Track
-from seasoned.project import is_path, relative_inside
 
 _TEXT_CHARS = 160
-_MOST_FILES = 200
 _TASK_CHARS = 2000
 # Beyond this the session waited for the user.
 _MOST_SECONDS = 300.0
@@ -57,7 +55,6 @@ class FailedCall(msgspec.Struct, frozen=True):
     is_signal: bool  # it reports on the user's code rather than on the call
     way: Way | None = None
     text: str = ""  # the call that worked, as written
-    path: str = ""  # the file that it was about, relative to the session's folder
     says_enough: bool = False  # the error says what to do, so that nothing need be added
     calls: int = 1  # that the mistake cost: itself, and those until it was repaired
     seconds: float | None = None
@@ -75,7 +72,6 @@ class SessionEvidence(msgspec.Struct, frozen=True):
     task: str = ""  # the words of its first prompt
     uses: tuple[FormUse, ...] = ()
     failures: tuple[FailedCall, ...] = ()
-    files: tuple[str, ...] = ()  # read or changed with success, relative to its folder
     tokens_of_call: float | None = None
 
     @property
@@ -102,7 +98,6 @@ def evidence_of(track: Track) -> SessionEvidence:
             _failed_call(track.calls, at, repaired_by.get(at), folder, is_signal=targets.is_signal(at))
             for at in targets.failed
         ),
-        files=_files(track.calls, folder),
         tokens_of_call=used / len(track.calls) if used and track.calls else None,
     )
 
@@ -134,14 +129,6 @@ def _worked(call: JudgedCall, working: Sequence[WrittenCommand], at: int) -> boo
     return None
 
 
-def _files(calls: Sequence[JudgedCall], folder: str | None) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for call in calls:
-        if call.verdict == "ok" and call.kind == "file" and (relative := _path(call, folder)) and "." in relative:
-            found[relative] = None
-    return tuple(found)[:_MOST_FILES]
-
-
 _REPAIR_CHARS = 200
 # Steps between a failure and its repair that change the environment.
 _PREPARING = frozenset({"mise trust", "git fetch", "direnv allow", "go mod tidy", "go mod download", "nvm use"})
@@ -162,7 +149,6 @@ def _failed_call(
         kind_of_failure(call.tool, call.command, error),
         call.position,
         is_signal,
-        path=_path(call, folder),
         says_enough=explains_itself(error),
         calls=lost,
         seconds=_seconds(calls, at, at + lost),
@@ -259,12 +245,9 @@ def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tup
     if failed.command is not None and later.command is not None:
         return _shell_way(calls, repair, folder)
     form = tool_of(failed.tool).form
-    # A shell that was given code says nothing about a program, and the text of an edit is of one day.
-    if failed.tool != later.tool or form in ("shell", "file_write"):
+    # A shell that was given code says nothing about a program, and a file or the text of an edit is of one day.
+    if failed.tool != later.tool or form in ("shell", "file_read", "file_write", "search"):
         return Way("other"), ""
-    if form in ("file_read", "search"):
-        path = _path(later, folder)
-        return (Way("path", path), path) if path and path != _path(failed, folder) else (Way("other"), "")
     changed = [name for name in repair.changed if name not in EXECUTION_ARGUMENTS]
     if not changed:
         return Way("again"), ""
@@ -384,10 +367,3 @@ def _prepared(calls: Sequence[JudgedCall], repair: Repair) -> tuple[Way, str]:
             if _prepares(one.form):
                 return Way("before", one.form), one.text
     return Way("other"), ""
-
-
-def _path(call: JudgedCall, folder: str | None) -> str:
-    path = argument(call.arguments, "path")
-    if not isinstance(path, str):
-        return ""
-    return (relative_inside(path, folder) or "") if folder else ("" if is_path(path) else path.removeprefix("./"))

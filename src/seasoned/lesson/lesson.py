@@ -17,9 +17,7 @@ from seasoned.store import Store
 from seasoned.text import count_tokens, plural
 
 # `expect`: nothing repaired it so far, and what to expect is worth knowing.
-WayKind = Literal[
-    "form", "folder", "option", "value", "variable", "before", "argument", "path", "expect", "again", "other"
-]
+WayKind = Literal["form", "folder", "option", "value", "variable", "before", "argument", "expect", "again", "other"]
 # Ways that teach another session nothing.
 EMPTY_WAYS: frozenset[str] = frozenset({"again", "other"})
 _MARK = "digest:"
@@ -156,8 +154,6 @@ def hint_text(hint: Lesson) -> str:
     match kind:
         case "argument":
             return f"This call worked here: {one_line(hint.text)}{seen}."
-        case "path":
-            return f"The file is {text} in this project."
         case "folder" if hint.way == Way("folder"):
             return f"The same command worked here without `cd`{seen}: the shell may already be in that folder."
         case "folder" if hint.way == Way("folder", "top"):

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import msgspec
 
-from seasoned.admission import admit_call, admit_path, admit_written, is_harmless
+from seasoned.admission import admit_call, admit_written, is_harmless
 from seasoned.command.written import Purpose
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence
@@ -87,13 +87,11 @@ class ProjectLessons:
         self._manners: dict[tuple[str, str], dict[str, _Outcome]] = {}
         self._purposes: dict[str, Purpose] = {}
         self._mistakes: dict[str, _Mistake] = {}
-        self._files: dict[str, Counter[str]] = {}
         self._programs: dict[str, set[str]] = {}  # the lineages in which each worked
-        self._active: set[str] = set()
         self.agents = Counter[str]()  # lineages of each agent
 
     def __len__(self) -> int:
-        return len(self._active)
+        return len(self._ends)
 
     @property
     def agent(self) -> str:
@@ -116,15 +114,11 @@ class ProjectLessons:
         """Add a session that has ended."""
         self.agents[evidence.agent] += evidence.root not in self._ends
         self._ends[evidence.root] = max(evidence.end, self._ends.get(evidence.root, 0.0))
-        if evidence.uses or evidence.files:
-            self._active.add(evidence.root)
         signals = {one.position for one in evidence.failures if one.is_signal}
         for use in evidence.uses:
             self._add_use(evidence, use, is_signal=use.position in signals)
         for failure in evidence.failures:
             self._add_failure(evidence, failure)
-        for path in evidence.files:
-            self._files.setdefault(path.rsplit("/", 1)[-1], Counter())[path] += 1
 
     def _add_use(self, evidence: SessionEvidence, use: FormUse, *, is_signal: bool) -> None:
         if use.worked is None:
@@ -322,20 +316,16 @@ class ProjectLessons:
         found = [one for one in self._mistakes.values() if 2 * one.signals > one.failures and len(one.roots) >= fewest]
         return [self._repair(one) for one in sorted(found, key=lambda one: (-len(one.roots), one.kind.key))]
 
-    def was_repaired(self, kind: FailureKind, path: str = "") -> bool:
-        """Whether a failure of this kind was repaired before, in any way; of a missing file, whether it is known."""
+    def was_repaired(self, kind: FailureKind) -> bool:
+        """Whether a failure of this kind was repaired before, in any way."""
         known = self._mistakes.get(kind.key)
-        if known is None or not known.ways:
-            return False
-        return self._known_path(path) is not None if any(way.kind == "path" for way in known.ways) else True
+        return known is not None and bool(known.ways)
 
-    def after(self, kind: FailureKind, path: str = "") -> Lesson | None:
-        """What to tell after a failure of this kind, about this file."""
+    def after(self, kind: FailureKind) -> Lesson | None:
+        """What to tell after a failure of this kind."""
         known = self._mistakes.get(kind.key)
         if known is None:
             return None
-        if any(way.kind == "path" for way in known.ways):
-            return self._known_path(path)
         lesson = self._repair(known)
         return None if lesson.silent else lesson
 
@@ -361,12 +351,6 @@ class ProjectLessons:
             lesson = self.before(form)
             if lesson is not None:
                 yield form, lesson
-
-    def known_files(self) -> Iterator[tuple[str, str]]:
-        """The names that only one file of the project has, each with its path."""
-        for name, paths in self._files.items():
-            if len(paths) == 1 and admit_path(path := next(iter(paths))):
-                yield name, path
 
     def _repair(self, known: _Mistake) -> Lesson:
         """What repaired a mistake, or why nothing is said about it."""
@@ -409,8 +393,6 @@ class ProjectLessons:
         """The way that most of the newest lineages took, with its cases; else why there is none."""
         if not known.ways:
             return None, {}, "no session has repaired it"
-        if any(way.kind == "path" for way in known.ways):
-            return None, {}, "the file is named where it is known"
         current = {
             way: cases for way, cases in known.ways.items() if not self._is_outdated(known.kind.form, way, cases)
         }
@@ -470,15 +452,6 @@ class ProjectLessons:
             case "variable" if form and lineages >= NAMED_BY:
                 return " ".join([*[f"{name}={ELLIPSIS}" for name in way.value.split()], form])
         return ""
-
-    def _known_path(self, path: str) -> Lesson | None:
-        """Where a file of this name is, if sessions have found only one."""
-        name = path.rsplit("/", 1)[-1]
-        known = {one: times for one, times in self._files.get(name, Counter()).items() if one != path}
-        if len(known) != 1 or not name:
-            return None
-        found, times = next(iter(known.items()))
-        return Lesson("repair", "", found, lineages=times, way=Way("path", found)) if admit_path(found) else None
 
 
 def _no_longer_works(outcomes: Mapping[str, _Outcome]) -> bool:

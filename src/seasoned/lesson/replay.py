@@ -330,11 +330,11 @@ class _HintReplay:
         failure = step.failure
         if failure is None:
             return
-        is_known = not failure.is_signal and self._lessons.was_repaired(failure.kind, failure.path)
+        is_known = not failure.is_signal and self._lessons.was_repaired(failure.kind)
         if failure.says_enough:
             self.clear += is_known
             return
-        hint = before or self._lessons.after(failure.kind, failure.path)
+        hint = before or self._lessons.after(failure.kind)
         if before is None and hint is not None and step.is_heard:
             self._show(hint, failure, is_before=False, false=False)
         if is_known:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -27,7 +26,6 @@ _MOST_SESSIONS = 1500
 _AT_ONCE = 40
 _MOST_REPAIRS = 500
 _CLOCKS_DIFFER = 86_400.0
-_MOST_FILES = 20_000
 _decode_evidence = msgspec.json.Decoder(SessionEvidence).decode
 _encode = msgspec.json.Encoder().encode
 
@@ -148,5 +146,3 @@ def _topics(known: ProjectLessons) -> Iterator[tuple[str, str, Any]]:
         yield "repair", lesson.key, lesson
     for form, hint in known.failing_forms():
         yield "before", form, hint
-    for name, path in islice(known.known_files(), _MOST_FILES):
-        yield "file", name, path

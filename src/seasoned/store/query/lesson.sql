@@ -70,7 +70,7 @@ SELECT place, digest, text, told_at FROM told WHERE conversation = :conversation
 SELECT call_id, text FROM told WHERE conversation = :conversation AND call_id <> '' AND text <> '';
 
 -- name: knows_repairs
-SELECT 1 FROM lesson WHERE project = :project AND topic IN ('repair', 'file') LIMIT 1;
+SELECT 1 FROM lesson WHERE project = :project AND topic = 'repair' LIMIT 1;
 
 -- name: forget_told
 DELETE FROM told WHERE conversation = :session;
