@@ -6,8 +6,6 @@ more than a plain look, nothing is said.
 
 from __future__ import annotations
 
-import os
-import re
 from pathlib import Path
 
 from seasoned.command.parse import Step, is_assignment, names, parse
@@ -50,23 +48,6 @@ _LOCKS = dict(
         " poetry.lock=poetry"
     )
 )
-# Folders with programs that a login shell or a version manager finds and a hook may not.
-_IN_SYSTEM = names(
-    "/usr/local/bin /usr/local/sbin /usr/sbin /sbin /usr/local/go/bin /opt/homebrew/bin /snap/bin"
-    " /home/linuxbrew/.linuxbrew/bin /run/current-system/sw/bin /nix/var/nix/profiles/default/bin"
-)
-_IN_HOME = names(
-    "bin */bin */shims */pnpm */candidates/*/current/bin .local/share/*/shims */share/pnpm .nvm/versions/node/*/bin"
-    " .local/share/mise/installs/*/* .local/share/mise/installs/*/*/bin .local/share/fnm/*/*/installation/bin"
-)
-_IN_TREE = ("node_modules/.bin", ".venv/bin", "venv/bin", "bin")
-# Files that say which tools a version manager puts on the path of a person's shell, and what such a shell reads.
-_TOOL_FILES = ("mise.toml", ".mise.toml", ".tool-versions", "devbox.json", "flake.nix", "shell.nix", ".envrc")
-_PROFILES = (".profile", ".bash_profile", ".bashrc", ".zshenv", ".zprofile", ".zshrc", ".config/fish/config.fish")
-_SHELL = names(
-    ". : source alias break builtin cd command continue declare eval exec exit export hash jobs let local module nvm"
-    " popd pushd read return sdk set shift shopt time times trap type typeset ulimit umask unset wait conda mamba"
-)
 
 
 def contradiction(command: str, folder: Path) -> str | None:
@@ -100,7 +81,7 @@ def _contradiction(command: str, folder: Path, files: TaskFiles) -> str | None:
             if not folder.is_dir():
                 return f"there is no folder {step.words[0]!r}"
             continue
-        found = _missing_program(step, folder, files) or _missing_task(_inside(step), folder, files)
+        found = _missing_file(step, folder) or _missing_task(_inside(step), folder, files)
         purpose = purpose_of(" ".join((step.program, *step.words[:3])))
         if found is not None or step.program in _PREPARES or purpose in ("install", "build"):
             return found
@@ -139,8 +120,8 @@ def _is_chosen(manager: str, places: list[Path], files: TaskFiles) -> bool | Non
     return None
 
 
-def _missing_program(step: Step, folder: Path, files: TaskFiles) -> str | None:
-    """The program that nothing finds, the wrapper that would find it, or the script that is not in the checkout."""
+def _missing_file(step: Step, folder: Path) -> str | None:
+    """The program or script of the checkout that is not there. What is not installed fails, and is retired."""
     path, word = _path_of(step), step.words[0] if step.words else ""
     wrapper = next((word.split()[0] for word in step.prefix if _PROVIDES.compiled.match(word)), "")
     # Only the first word: behind an option there may be its value, or code.
@@ -148,29 +129,9 @@ def _missing_program(step: Step, folder: Path, files: TaskFiles) -> str | None:
     scripts += [word] if _INTERPRETERS.compiled.fullmatch(step.program) else []
     scripts = [one if "/" in one else f"./{one}" for one in scripts if _SCRIPT.compiled.match(one)]
     for name in (wrapper or path, *scripts):
-        if not _PLAIN.compiled.match(name) or _is_made(name):
-            continue
-        if "/" in name and not _is_somewhere(folder, (name,)):
+        if "/" in name and _PLAIN.compiled.match(name) and not _is_made(name) and not _is_somewhere(folder, (name,)):
             return f"there is no file {name.removeprefix('./')!r}"
-        if "/" not in name and not _is_installed(name, folder, files):
-            return f"{name!r} is not on the path"
     return None
-
-
-def _is_installed(program: str, folder: Path, files: TaskFiles) -> bool:
-    """Whether a shell in this folder may find a program; no program is started for this."""
-    home = Path.home()
-    in_tree = (str(place / part) for place in (folder, *folder.parents) for part in _IN_TREE)
-    places = (Path(place, program) for place in (*os.get_exec_path(), *in_tree, *_IN_SYSTEM))
-    # Not shutil.which: importing it takes longer than all of this.
-    if program in _SHELL or any(os.access(path, os.X_OK) and path.is_file() for path in places):
-        return True
-    if any(next(home.glob(f"{place}/{program}"), None) for place in _IN_HOME):
-        return True
-    # A tool that is to be installed, an alias or a function.
-    word = re.compile(rf"\b{re.escape(program)}\b")
-    said = [place / name for place in upward(folder) for name in _TOOL_FILES] + [home / name for name in _PROFILES]
-    return any(word.search(files.text(path) or "") for path in said)
 
 
 def _missing_task(step: Step, folder: Path, files: TaskFiles) -> str | None:
