@@ -19,7 +19,7 @@ from seasoned.confirm.policy import ActionRule, Channel, Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request
 from seasoned.confirm.request.row import Seal
-from seasoned.confirm.service.app import on_error
+from seasoned.confirm.service.routes import on_error
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_database

@@ -72,7 +72,7 @@ def test_a_request_is_shown_with_all_that_matters_and_two_buttons(discord: Disco
     for words in ("delete_data", "Remove old rows", "orders", request.digest, request.id):
         assert words in text
     buttons = said["components"][0]["components"]
-    assert [one["custom_id"] for one in buttons] == [f"approve:{request.id}", f"deny:{request.id}"]
+    assert [one["custom_id"] for one in buttons] == [f"a:{request.id}", f"d:{request.id}"]
     assert said["allowed_mentions"] == {"parse": []}
 
 
@@ -90,7 +90,7 @@ def test_an_approver_decides_by_a_press_and_the_message_is_edited(
 ) -> None:
     request = scene.submit()
     scene.send_due("ops")
-    answer = _send(client, discord, discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL))
+    answer = _send(client, discord, discord.press(f"a:{request.id}", sender=MIRA, channel=CHANNEL))
     assert _is_whispered(answer, "Approved")
     decided = scene.look(request)
     assert (decided.status, decided.resolved_by, decided.votes[0].via) == ("approved", "mira", "discord")
@@ -106,12 +106,12 @@ def test_any_chat_member_pressing_the_button_leaves_it_pending(
     for number, verb in enumerate(("approve", "deny")):
         press = discord.press(f"{verb}:{request.id}", sender=STRANGER, channel=CHANNEL, number=f"{number}")
         assert _is_whispered(_send(client, discord, press), "Not allowed")
-    elsewhere = discord.press(f"approve:{request.id}", sender=MIRA, channel="1", number="9")
+    elsewhere = discord.press(f"a:{request.id}", sender=MIRA, channel="1", number="9")
     assert _is_whispered(_send(client, discord, elsewhere), "Not allowed")
-    by_bot = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL, number="10")
+    by_bot = discord.press(f"a:{request.id}", sender=MIRA, channel=CHANNEL, number="10")
     by_bot["member"]["user"]["bot"] = True
     assert _is_whispered(_send(client, discord, by_bot), "Not allowed")
-    nobody = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL, number="11")
+    nobody = discord.press(f"a:{request.id}", sender=MIRA, channel=CHANNEL, number="11")
     del nobody["member"]
     assert _is_whispered(_send(client, discord, nobody), "Not allowed")
     assert scene.look(request).status == "pending"
@@ -121,7 +121,7 @@ def test_a_press_in_a_direct_message_counts_by_its_sender_too(
     discord: DiscordServer, scene: Notified, client: httpx2.Client
 ) -> None:
     request = scene.submit()
-    press = discord.press(f"deny:{request.id}", sender=MIRA, channel=CHANNEL)
+    press = discord.press(f"d:{request.id}", sender=MIRA, channel=CHANNEL)
     press["user"] = press.pop("member")["user"]
     assert _is_whispered(_send(client, discord, press), "Denied")
     assert scene.look(request).status == "denied"
@@ -136,7 +136,7 @@ def test_a_forged_or_stale_press_decides_nothing(
     discord: DiscordServer, scene: Notified, client: httpx2.Client
 ) -> None:
     request = scene.submit()
-    press = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL)
+    press = discord.press(f"a:{request.id}", sender=MIRA, channel=CHANNEL)
     body = json.dumps(press).encode()
     with DiscordServer() as other:
         assert _send(client, other, body).status_code == 401
@@ -174,7 +174,7 @@ def test_a_malformed_interaction_fails_closed(discord: DiscordServer, scene: Not
             b'{"id": "1", "type": 99}',
             b'{"id": 1, "type": 3}',
             b'{"type": "1"}',
-            b'{"id": "\\u0000", "type": 3, "channel_id": "880088", "data": {"custom_id": "approve:x"}}',
+            b'{"id": "\\u0000", "type": 3, "channel_id": "880088", "data": {"custom_id": "a:x"}}',
         ],
         check,
     )

@@ -433,17 +433,13 @@ def _agree(found: Serving, text: str) -> None:
     (found.home / "policy.toml").write_text(text, "utf-8")
 
 
-def test_a_policy_file_is_taken_up_only_if_a_person_agreed_to_it(tmp_path: Path) -> None:
+def test_a_policy_file_is_in_force_after_a_start_and_only_if_a_person_agreed_to_it(tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     agreed = '[[allow]]\naction = "tidy_up"\n'
     with serving(tmp_path) as found:
         assert found.ask(action="tidy_up")["status"] == "pending"
         _agree(found, agreed)
-        assert _comes(lambda: found.ask(action="tidy_up")["status"] == "auto_approved")
-        file.write_text(agreed + '[[allow]]\naction = "send_money"\n', "utf-8")
-        time.sleep(1.3)
-        assert found.ask(action="send_money")["status"] == "pending", "an agent that can write the file wrote it"
-        assert found.ask(action="tidy_up")["status"] == "auto_approved"
+    file.write_text(agreed + '[[allow]]\naction = "send_money"\n', "utf-8")
     with pytest.raises(CannotDo, match="not the approved"), serving(tmp_path, tokens=found.tokens):
         pytest.fail("it started")
     file.write_text(agreed, "utf-8")
@@ -462,15 +458,6 @@ def test_a_policy_that_is_changed_after_it_was_read_is_not_the_one_that_was_chec
     database.close()
     with pytest.raises(CannotDo, match="not the approved"), running(service, Listen(port=0)):
         pytest.fail("it runs under what nobody agreed to")
-
-
-def _comes(look: Any, looks: int = 8) -> bool:
-    """Whether it comes true within some seconds. Each look may be a request, and those are limited."""
-    for _ in range(looks):
-        if look():
-            return True
-        time.sleep(1.0)
-    return False
 
 
 def test_the_service_runs_on_postgres_as_well(tmp_path: Path, postgres_url: str) -> None:

@@ -19,7 +19,7 @@ from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest
 from seasoned.confirm.request.row import load_seal
 from seasoned.confirm.service import ConfirmService
-from seasoned.confirm.service.waiting import StoreThreads
+from seasoned.confirm.service.service import StoreThreads
 from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, Store, open_database

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
+from seasoned.confirm.notify.chat import Poller, Telegram, receive_update
 from seasoned.confirm.notify.http import NotSent, open_client
 from seasoned.confirm.notify.message import ConfiguredChannel
-from seasoned.confirm.notify.telegram import Poller, Telegram, receive_update
 from tests.confirm.keys import make_person, unlocked_phones
 from tests.confirm.other_side import Mood, TelegramServer, closed_url
 from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified

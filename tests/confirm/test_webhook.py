@@ -12,8 +12,8 @@ import httpx2
 import pytest
 
 from seasoned.config import Config
+from seasoned.confirm.notify.http import sign
 from seasoned.confirm.notify.message import ConfiguredChannel
-from seasoned.confirm.notify.webhook import sign
 from seasoned.errors import UsageError
 from tests.confirm.keys import unlock
 from tests.confirm.other_side import Mood, Receiver

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.notify.webhook import is_genuine
+from seasoned.confirm.notify.http import is_genuine
 from seasoned.schedule.delivery import TELEGRAM_CHARACTERS, AnswerSender, message_of, parts_of
 from seasoned.schedule.job import DeliveryResult, Job, JobRun
 from tests.schedule.made import START, job

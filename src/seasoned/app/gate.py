@@ -14,7 +14,7 @@ from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import CannotDo, Unauthorised
 
 if TYPE_CHECKING:
-    from seasoned.confirm.audit.recorded import Allowance
+    from seasoned.confirm.audit.chain import Allowance
     from seasoned.confirm.people.credential import Credential
     from seasoned.confirm.request.book import Book
 

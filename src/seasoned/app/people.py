@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.config import Config
-from seasoned.confirm.audit.chain import writing
-from seasoned.confirm.audit.recorded import Allowance
+from seasoned.confirm.audit.chain import Allowance, writing
 from seasoned.confirm.people.change import (
     allow,
     first_admin,

@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import http.client
 import secrets
-import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, quote, urlsplit
 
@@ -48,31 +46,14 @@ def parse_address(url: str) -> SplitResult:
 
 
 class CancellableCall:
-    """Calls that another thread can cancel: a waiting one then returns at once."""
+    """A wait that another thread can cancel; what is under way ends first."""
 
     def __init__(self) -> None:
         self.is_cancelled = False
-        self._connection: http.client.HTTPConnection | None = None
-        self._lock = Lock()
-
-    def hold(self, connection: http.client.HTTPConnection) -> None:
-        """Remember the connection in use; Unreachable if the call was cancelled."""
-        with self._lock:
-            self._connection = connection
-        if self.is_cancelled:
-            raise Unreachable("The call was cancelled: nothing may be done.")
 
     def cancel(self) -> None:
-        """End the call from another thread."""
-        with self._lock:
-            self.is_cancelled = True
-            # The waiting thread removes the socket when the answer has come.
-            underneath = getattr(self._connection, "sock", None)
-        if underneath is not None:
-            try:
-                underneath.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                return
+        """End the wait from another thread."""
+        self.is_cancelled = True
 
 
 async def in_thread(work: Callable[[CancellableCall], _T]) -> _T:
@@ -90,8 +71,8 @@ async def in_thread(work: Callable[[CancellableCall], _T]) -> _T:
 
 
 _ANSWER_SECONDS = 30.0
-# One stretch of waiting: proxies cut connections that are silent for longer.
-_POLL_SECONDS = 20.0
+# One stretch of waiting: proxies cut connections that are silent for longer, and a wait may be cancelled.
+_POLL_SECONDS = 5.0
 _PAUSE_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 5.0
 # No request waits longer for a person; the end of its life is awaited a little longer than that.
@@ -315,12 +296,10 @@ class ConfirmClient:
         # Over TLS with the certificates that this system trusts.
         kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
         connection = kind(self._address.hostname or "", self._address.port, timeout=timeout)
-        call = call or CancellableCall()
+        if call is not None and call.is_cancelled:
+            raise Unreachable("The call was cancelled: nothing may be done.")
         try:
-            call.hold(connection)
             connection.request(method, self._address.path.rstrip("/") + path, body=data, headers=sent)
-            # Once more: it may have been cancelled before there was a socket to shut down.
-            call.hold(connection)
             answer = connection.getresponse()
             content, status = answer.read(MOST_BYTES + 1), answer.status
         except (OSError, http.client.HTTPException) as error:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from seasoned.command.action import HIGH_RISK, check_action
-from seasoned.confirm.audit.recorded import RecordedState
+from seasoned.confirm.audit.chain import RecordedState
 from seasoned.confirm.request.request import finite_number
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import Database

@@ -177,7 +177,7 @@ class AnswerSender:
 
     def _webhook(self, address: str, message: DeliveryMessage) -> _Post:
         """Signed if there is a secret; a copy has the same `webhook-id`."""
-        from seasoned.confirm.notify.webhook import sign
+        from seasoned.confirm.notify.http import sign
 
         config = self._config
         url = address or _needed(config.webhook_url, "webhook_url")

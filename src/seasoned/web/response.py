@@ -19,9 +19,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from seasoned.command.action import HIGH_RISK
-from seasoned.confirm.incoming import read_body
-from seasoned.confirm.service.app import status_of
+from seasoned.confirm.notify.http import read_body
 from seasoned.confirm.service.listen import host_name, is_known_host
+from seasoned.confirm.service.routes import status_of
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Refused, SeasonedError
 from seasoned.redact import Redactor

@@ -189,7 +189,7 @@ def policy(file: Path | None, puts: bool, summary: str, admin: str | None, as_js
     if as_json:
         print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": by})
         return
-    say(f"{target} is in force. A running service picks it up by itself.")
+    say(f"{target} is in force. Start a running service again, so that it applies there too.")
     # Read again from the file: this is what is in force now.
     if (warning := load_policy(target).gives_up()) is not None:
         say(warning)

@@ -17,13 +17,13 @@ from seasoned.confirm.audit.chain import (
     AuditCheck,
     AuditEntry,
     AuditHead,
+    RecordedState,
     entries_of_request,
     entry_from_row,
     has_own_hash,
     read_head,
     verify_chain,
 )
-from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.request import APPROVED
 from seasoned.errors import CannotDo, Refused, UsageError

@@ -18,15 +18,16 @@ from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse
 
-from seasoned.confirm.incoming import read_body
-from seasoned.confirm.notify.discord import (
+from seasoned.confirm.notify.chat import (
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
     Discord,
+    Poller,
+    Telegram,
     is_from_discord,
     receive_interaction,
 )
-from seasoned.confirm.notify.http import NotSent, open_client
+from seasoned.confirm.notify.http import NotSent, Webhook, open_client, read_body, receive_webhook
 from seasoned.confirm.notify.message import (
     STATUS,
     Ask,
@@ -36,8 +37,6 @@ from seasoned.confirm.notify.message import (
     compose,
     moment,
 )
-from seasoned.confirm.notify.telegram import Poller, Telegram
-from seasoned.confirm.notify.webhook import Webhook, receive_webhook
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.request.row import kept_details, request_from_row
@@ -240,13 +239,6 @@ class Notifier:
             thread.join(max(0.0, limit - time.monotonic()))
         self._threads.clear()
         self._wakers.clear()
-
-    def use(self, channels: Mapping[str, ConfiguredChannel]) -> None:
-        """Serve the channels of a changed policy from now on."""
-        if channels != self.channels:
-            self.stop()
-            self.channels = channels
-            self.start()
 
     def _start_thread(self, name: str, target: Callable[..., None], *arguments: object) -> None:
         # A daemon: a receiver that hangs must not keep the process from ending.

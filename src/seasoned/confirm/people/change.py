@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from seasoned.command.action import HIGH_RISK, check_action
-from seasoned.confirm.audit.chain import Chain, writing
-from seasoned.confirm.audit.recorded import Allowance, RecordedState
+from seasoned.confirm.audit.chain import Allowance, Chain, RecordedState, writing
 from seasoned.confirm.people.credential import (
     TERMINAL,
     Credential,

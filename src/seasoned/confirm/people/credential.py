@@ -21,8 +21,7 @@ from argon2.low_level import hash_secret_raw
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from seasoned.confirm.audit.chain import Chain, SigningKey, writing
-from seasoned.confirm.audit.recorded import RecordedState
+from seasoned.confirm.audit.chain import Chain, RecordedState, SigningKey, writing
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.request import APPROVED, new_id
 from seasoned.errors import Conflict, Denied, NotFound, Refused, Unauthorised, UsageError

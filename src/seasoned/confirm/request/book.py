@@ -11,8 +11,7 @@ import msgspec
 
 from seasoned.command.action import check_action
 from seasoned.command.rows import Finding
-from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
-from seasoned.confirm.audit.recorded import RecordedState
+from seasoned.confirm.audit.chain import AuditEntry, Chain, RecordedState, newest_entries, read_head, writing
 from seasoned.confirm.audit.verify import check_proven
 from seasoned.confirm.people.credential import (
     Credential,

@@ -31,51 +31,25 @@ _GRACE_SECONDS = 10
 _KEEP_ALIVE_SECONDS = 30
 # After a restart, all waiting clients connect again at once.
 _BACKLOG = 2048
-# Longer than any slow network needs for a few kilobytes.
-_HEAD_SECONDS = 30.0
 _MOST_HEAD_BYTES = 65_536
 _SWITCH_SECONDS = 0.0005
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP with limits for the head of a request, which arrives before the caller is authenticated."""
+    """HTTP with a limit for the head of a request, which arrives before the caller is authenticated."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._head_bytes = 0
-        self._head_timer: asyncio.TimerHandle | None = None
-        self._await_head()
-
-    def _await_head(self) -> None:
-        """End the connection if the head of a request does not arrive in time: each one holds an open file."""
-        self._stop_head_timer()
-        self._head_timer = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
-
-    def _stop_head_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        if self._head_timer is None:
-            self._await_head()
-
-    def on_headers_complete(self) -> None:
-        self._stop_head_timer()
-        self._head_bytes = 0
-        super().on_headers_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_head_timer()
-        super().connection_lost(exc)
+    # The parser itself buffers headers of any length.
+    _head_bytes = 0
 
     def data_received(self, data: bytes) -> None:
-        # The parser buffers headers of any length, and the caller is not authenticated before they end.
         self._head_bytes += len(data)
         super().data_received(data)
         if self._head_bytes > _MOST_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The headers of the request are too long.")
+
+    def on_headers_complete(self) -> None:
+        self._head_bytes = 0
+        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._head_bytes = 0

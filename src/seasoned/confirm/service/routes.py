@@ -1,21 +1,30 @@
-"""HTTP routes: submit, look, wait, decide, redeem; lists, audit and health. GET changes nothing but expiry.
+"""The service over HTTP: routes, their bodies and answers, errors, and the application that has them.
 
-The caller is identified by a bearer token.
+GET changes nothing but expiry. The caller is identified by a bearer token.
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Depends, FastAPI, Header, Query
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HTTPRequest
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
-from seasoned.confirm.notify.notifier import unsent
+from seasoned.confirm.audit.chain import AuditEntry
+from seasoned.confirm.notify.http import TooLarge, TooSlow, read_body
+from seasoned.confirm.notify.notifier import incoming_router, unsent
 from seasoned.confirm.people.credential import (
     CHANNELS,
     DEFAULT_SECONDS,
@@ -25,19 +34,151 @@ from seasoned.confirm.people.credential import (
     authenticate_passphrase,
 )
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.request import Request, Status
-from seasoned.confirm.service.answer import (
-    HEADERS,
-    Answer,
-    answer,
-    decided_answer,
-    entry_fields,
-    request_fields,
-    submitted_answer,
-)
-from seasoned.confirm.service.body import DecisionBody, PhoneBody, RedeemBody, SubmitBody, read_json_body
+from seasoned.confirm.request.request import NewRequest, Request, Status
 from seasoned.confirm.service.service import ConfirmService, service_of
-from seasoned.errors import CannotDo, Denied, NotFound, Refused, Unauthorised
+from seasoned.errors import (
+    CannotDo,
+    Conflict,
+    Denied,
+    NotFound,
+    Refused,
+    SeasonedError,
+    TooMany,
+    Unauthorised,
+    UsageError,
+)
+
+# Answers contain exact arguments, which no cache may keep.
+HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+_TIMES = ("at", "created_at", "expires_at", "resolved_at", "redeem_before", "redeemed_at", "timestamp")
+Answer = dict[str, Any]
+
+
+def iso(moment: float) -> str:
+    """A time as ISO 8601 text in UTC."""
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def answer(schema: str, values: Mapping[str, Any]) -> Answer:
+    """An answer of this kind."""
+    return {"schema": schema, **dated(values)}
+
+
+def dated(values: Mapping[str, Any]) -> Answer:
+    """The fields, and each time also as ISO text."""
+    moments = {name: values[name] for name in _TIMES if name in values}
+    return {**values, **{f"{name}_iso": None if at is None else iso(at) for name, at in moments.items()}}
+
+
+def request_fields(request: Request) -> Answer:
+    """A request with everything that the service shows of it: exact while it is pending, redacted afterwards."""
+    values: Answer = msgspec.to_builtins(request)
+    return dated({**values, "votes": [dated(vote) for vote in values["votes"]]})
+
+
+def entry_fields(entry: AuditEntry) -> Answer:
+    """One row of the audit, and the present state of the request it is about."""
+    return dated(msgspec.to_builtins(entry))
+
+
+def submitted_answer(request: Request, base_url: str) -> Answer:
+    """The answer to a submission."""
+    url = f"{base_url}/confirm/{request.id}"
+    values = {name: getattr(request, name) for name in ("id", "action", "status", "timeout_seconds", "digest")}
+    links = {"approve_url": f"{url}/approve", "deny_url": f"{url}/deny"}
+    return answer("seasoned/confirm-submitted/1", {**values, "message": _message(request), **links})
+
+
+def decided_answer(request: Request) -> Answer:
+    """The answer to a decision; still pending if more approvals are needed."""
+    names = ("id", "action", "status", "reason", "resolved_by", "resolved_at")
+    return answer("seasoned/confirm-decided/1", {name: getattr(request, name) for name in names})
+
+
+def _message(request: Request) -> str:
+    if request.status == "auto_approved":
+        return "The allow-list covers this action: redeem it before you act."
+    if request.is_resolved:
+        return f"This was submitted before and is {request.status}."
+    wait = f"GET /confirm/{request.id}?wait=60"
+    return f"A person has {request.timeout_seconds:g} seconds to decide; wait with {wait}."
+
+
+def error_answer(
+    status: int, error: str, more: Mapping[str, object] | None = None, *, headers: Mapping[str, str] | None = None
+) -> Response:
+    """An error as every caller gets it: one sentence, and what belongs to its kind."""
+    values = answer("seasoned/error/1", {"error": error, **(more or {})})
+    return JSONResponse(values, status, headers={**HEADERS, **(headers or {})})
+
+
+_JSON = ("application/json", "application/json;charset=utf-8")
+_Passphrase = Annotated[SecretStr, Field(strict=False)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class SubmitBody(_Body):
+    """The body of `POST /confirm`. Lengths are checked where the messages are better."""
+
+    action: str
+    description: str
+    details: dict[str, Any] | None = None
+    # A label: the credential says who asks.
+    requester: str | None = None
+    session_key: str | None = None
+    # Clamped to 30 to 3,600; anything but a number means the default.
+    timeout_seconds: Any = None
+
+    def new_request(self, idempotency_key: str | None) -> NewRequest:
+        """The request that is submitted."""
+        return NewRequest(
+            action=self.action,
+            description=self.description,
+            details=self.details or {},
+            label=self.requester or "",
+            session_key=self.session_key or "",
+            timeout_seconds=self.timeout_seconds,
+            idempotency_key=idempotency_key,
+        )
+
+
+class DecisionBody(_Body):
+    """The body of approve and deny."""
+
+    reason: str | None = None
+    passphrase: _Passphrase | None = None
+
+
+class PhoneBody(_Body):
+    """The body that unlocks a phone."""
+
+    passphrase: _Passphrase
+    # 12 hours by default, 30 days at most.
+    seconds: float | None = None
+
+
+class RedeemBody(_Body):
+    """The body of redeem."""
+
+    # SHA-256 (hex) of the canonical request that is about to be executed.
+    digest: str
+
+
+async def read_json_body(request: HTTPRequest) -> HTTPRequest:
+    """The same request with its whole body, which is JSON if there is one."""
+    body = await read_body(request)
+    kind = request.headers.get("content-type", "").lower().replace(" ", "")
+    if body and (kind not in _JSON or "content-encoding" in request.headers):
+        raise UsageError("Content-Type: expected 'application/json', in UTF-8 and not compressed.")
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return HTTPRequest(request.scope, receive)
+
 
 _MOST_TOKEN = 200
 
@@ -256,3 +397,105 @@ async def _is_admin(request: HTTPRequest) -> bool:
 def _unsent(book: Book) -> list[dict[str, object]]:
     """Notifications that have not arrived, without their contents."""
     return [msgspec.structs.asdict(one) for one in unsent(book.database, limit=_MOST_UNSENT)]
+
+
+# The HTTP status of an error; the nearest class counts.
+STATUS: dict[type[SeasonedError], int] = {
+    UsageError: 400,
+    Unauthorised: 401,
+    Refused: 403,
+    NotFound: 404,
+    TooSlow: 408,
+    Conflict: 409,
+    TooLarge: 413,
+    TooMany: 429,
+    CannotDo: 503,
+}
+# How the errors of the book begin.
+_NAMED = re.compile(
+    r"(?:an )?'?(action|description|details|requester|session_key|reason|digest|limit|status|Content-Type)\b"
+)
+_log = logging.getLogger("seasoned.confirm")
+
+
+def create_app(service: ConfirmService) -> FastAPI:
+    """The service alone."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with service.running():
+            yield
+
+    app = FastAPI(lifespan=lifespan, openapi_url=None, redirect_slashes=False)
+    attach(app, service)
+    return app
+
+
+def attach(app: FastAPI, service: ConfirmService) -> None:
+    """Add the service to an application, which must also run `service.running()`."""
+    app.state.confirm = service
+    incoming = incoming_router(service.store.write, lambda: service.notifier.channels, service.clock)
+    for each in (incoming, router, public):
+        app.include_router(each)
+    app.add_exception_handler(SeasonedError, on_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(ClientDisconnect, _on_gone)
+    app.add_exception_handler(Exception, _on_unexpected)
+
+
+def status_of(error: SeasonedError) -> int:
+    """The HTTP status of an error."""
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+async def on_error(_: HTTPRequest, error: Exception) -> Response:
+    """An error of ours as an answer."""
+    assert isinstance(error, SeasonedError)
+    status, said = status_of(error), str(error)
+    more: dict[str, object] = {}
+    headers = {"www-authenticate": 'Bearer realm="seasoned"'} if status == 401 else {}
+    if isinstance(error, UsageError):
+        found = _NAMED.match(said)
+        more["field"] = found[1] if found else None
+    elif isinstance(error, Conflict):
+        more["status"] = error.status
+    elif isinstance(error, TooMany):
+        more |= {"remaining": error.remaining, "window_seconds": error.window_seconds}
+    elif isinstance(error, TooLarge | TooSlow):
+        headers["connection"] = "close"
+    if status >= 500:
+        # The message may name paths or a database, which only the operator should see.
+        _log.error("%s", error)
+        said = "The store cannot be used at the moment: try again later, and see the service's log."
+    return error_answer(status, said, more, headers=headers)
+
+
+async def _on_invalid(_: HTTPRequest, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    # Where it was sent, and its name; a body that is not an object has no name.
+    place = [part for part in first["loc"] if isinstance(part, str)]
+    field = place[min(1, len(place) - 1)]
+    return error_answer(400, f"{field}: {first['msg']}.", {"field": field})
+
+
+async def _on_http(_: HTTPRequest, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    # FastAPI could not decode a body.
+    if error.status_code == 400:
+        return error_answer(400, "body: it cannot be read; send one JSON object in UTF-8.", {"field": "body"})
+    messages = {
+        404: "Not found: check the address; docs/reference/http.md lists them.",
+        405: "Method not allowed here.",
+    }
+    said = messages.get(error.status_code, str(error.detail))
+    return error_answer(error.status_code, said, headers=error.headers)
+
+
+async def _on_gone(_: HTTPRequest, __: Exception) -> Response:
+    return Response(status_code=400)
+
+
+async def _on_unexpected(_: HTTPRequest, __: Exception) -> Response:
+    return error_answer(500, "Unexpected error: see the service's log.")

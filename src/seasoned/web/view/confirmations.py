@@ -11,8 +11,7 @@ from starlette.responses import Response
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, deciding_refusal
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
-from seasoned.confirm.service.app import status_of
-from seasoned.confirm.service.routes import check_id, decide, unlock
+from seasoned.confirm.service.routes import check_id, decide, status_of, unlock
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, Conflict, Refused, Unauthorised, UsageError
 from seasoned.web.display import arguments
