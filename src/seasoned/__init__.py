@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from seasoned.project import project_of
     from seasoned.project import project_of as project
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = [
     "__version__",
     "backtest",

@@ -111,8 +111,18 @@ class LazyCommands(Commands):
         return super().resolve_command(ctx, args)
 
 
+def _print_version(ctx: click.Context, _option: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        from seasoned.store.schema import VERSION
+
+        click.echo(f"seasoned {__version__}, store version {VERSION}")
+        ctx.exit()
+
+
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="seasoned")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
 def app() -> None:
     """Give new agent sessions the experience of earlier ones, and measure whether it helps.
 
