@@ -88,7 +88,7 @@ def test_several_readers_learn_what_one_learns(tmp_path: Path, samples: Path) ->
 def test_a_session_that_another_process_wrote_to_meanwhile_stays_queued(tmp_path: Path, samples: Path) -> None:
     path = tmp_path / "s.db"
     learner = make_learner()
-    reader = FileReader(SECRECY.redactor(), "full", learner)
+    reader = FileReader(SECRECY.redactor(), learner)
     with open_store(path) as store:
         writer = StoreWriter(store, time.time)
         for file in (samples / "claude_code").rglob("*.jsonl"):

@@ -67,8 +67,8 @@ def test_small_files_in_a_group_are_read_like_each_alone(tmp_path: Path) -> None
     (tmp_path / "09-cut.jsonl").write_bytes((tmp_path / "09.jsonl").read_bytes()[:-20])
     paths = sorted([*tmp_path.iterdir(), tmp_path / "10-gone.jsonl"])
     jobs = [FileJob(str(path), path.stat().st_size if path.exists() else 1, 1, named=False) for path in paths]
-    alone = [batch for job in jobs for batch in FileReader(SECRECY.redactor(), "full", SessionLearner()).read(job)]
-    together = list(FileReader(SECRECY.redactor(), "full", SessionLearner()).read_all(jobs))
+    alone = [batch for job in jobs for batch in FileReader(SECRECY.redactor(), SessionLearner()).read(job)]
+    together = list(FileReader(SECRECY.redactor(), SessionLearner()).read_all(jobs))
     assert together == alone
     assert len({(batch.format, batch.failure is None, bool(batch.unreadable)) for batch in together}) >= 4
 

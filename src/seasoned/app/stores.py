@@ -18,7 +18,7 @@ from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
 from seasoned.history.discover import discover
 from seasoned.redact.key import Secrecy, load_key, new_key
-from seasoned.scan.rows import Learner, Mode
+from seasoned.scan.rows import Learner
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
 from seasoned.session import Session
 from seasoned.store import Database, DatabaseRow, Store, open_database, open_store
@@ -122,7 +122,7 @@ def scan_into_store(
         with known.write():
             known.run("session.read_ended")
             known.run("source.read_again")
-    report = _scan(config, target, paths, secrecy, "full", progress, make_learner)
+    report = _scan(config, target, paths, secrecy, progress, make_learner)
     store = target.existing()
     if store is not None and (report.sessions or count_waiting(store)):
         report = msgspec.structs.replace(report, waiting=learn_rest(store))
@@ -186,12 +186,11 @@ def read_histories(
     config: Config,
     paths: Sequence[Path],
     *,
-    mode: Mode = "full",
     progress: Progress = no_progress,
 ) -> tuple[ScanReport, Store]:
     """Read the paths into a store that is deleted afterwards."""
     target = ScanTarget(None)
-    report = _scan(config, target, paths, read_secrecy(config), mode, progress)
+    report = _scan(config, target, paths, read_secrecy(config), progress)
     check_readable(report)
     return report, target.open()
 
@@ -200,7 +199,7 @@ def read_samples(config: Config, *, path: Path | None = None) -> tuple[ScanRepor
     """The sample histories that come with the package, indexed for recall."""
     target = ScanTarget(path)
     folder = Path(__file__).parents[1] / "samples"
-    report = _scan(config, target, [folder], read_secrecy(config), "full", no_progress, make_learner)
+    report = _scan(config, target, [folder], read_secrecy(config), no_progress, make_learner)
     store = target.open()
     from seasoned.lesson.storage import refresh
 
@@ -242,25 +241,14 @@ def histories(
     paths: Sequence[Path] = (),
     *,
     use_store: bool = False,
-    mode: Mode = "full",
-    judge_again: bool = False,
     progress: Progress = no_progress,
 ) -> Iterator[Histories]:
-    """The sessions that a command works on, found as `uses_store` says.
-
-    The store has verdicts made with all evidence. Another mode, or `judge_again`, reads the scanned files again.
-    """
-    judge_again = judge_again or mode != "full"
-    if judge_again and use_store and not paths:
-        raise UsageError("The store has verdicts with all evidence only. Leave --store out to judge again.")
-    if not uses_store(config, paths, use_store=use_store):
-        report, read = read_histories(config, paths, mode=mode, progress=progress)
-    elif not judge_again:
+    """The sessions that a command works on, found as `uses_store` says."""
+    if uses_store(config, paths, use_store=use_store):
         with own_store(config) as store:
             yield Histories(store, note="" if use_store else _store_note(store))
         return
-    else:
-        report, read = read_histories(config, scanned_files(config), mode=mode, progress=progress)
+    report, read = read_histories(config, paths, progress=progress)
     with read as store:
         yield Histories(store, report.failures)
 
@@ -320,7 +308,6 @@ def _scan(
     target: ScanTarget,
     paths: Sequence[Path],
     secrecy: Secrecy,
-    mode: Mode,
     progress: Progress,
     make_learner: Callable[[], Learner] | None = None,
 ) -> ScanReport:
@@ -329,7 +316,6 @@ def _scan(
             target,
             paths or own_paths(config),
             secrecy,
-            mode=mode,
             discovered=not paths,
             workers=config.workers,
             progress=tell,

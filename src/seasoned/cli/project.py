@@ -16,7 +16,6 @@ from seasoned.cli.options import json_option
 from seasoned.cli.output import ReadingBar, as_fields, print_json, printable, say, table, when
 from seasoned.config import load
 from seasoned.errors import UsageError
-from seasoned.scan.rows import Mode
 from seasoned.store import Store
 from seasoned.store.project import (
     ProjectRow,
@@ -33,11 +32,9 @@ from seasoned.text import plural
 
 
 @contextmanager
-def histories(
-    paths: Sequence[Path] = (), *, use_store: bool = False, mode: Mode = "full", says_store: bool = False
-) -> Iterator[Histories]:
+def histories(paths: Sequence[Path] = (), *, use_store: bool = False, says_store: bool = False) -> Iterator[Histories]:
     """The sessions of the paths, of the store, or of the user's own histories; `says_store` if it was the store."""
-    with stores.histories(load(), paths, use_store=use_store, mode=mode, progress=ReadingBar) as found:
+    with stores.histories(load(), paths, use_store=use_store, progress=ReadingBar) as found:
         print_source(found, as_json=not says_store)
         yield found
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from seasoned.errors import NotFound
+from seasoned.errors import NotFound, SeasonedError, SourceError
 from seasoned.history.discover import candidates
 from seasoned.history.formats import named, read_file, recognise
 from seasoned.session import Session, SessionRef
@@ -54,17 +54,31 @@ def _first_seen(session: Session, root: str, seen: set[tuple[str, str]]) -> Sess
 
 def read(path: str | Path) -> Iterator[Session]:
     """Every session of a file, a database or a folder. Other files in a folder are skipped."""
-    return without_copies(_sessions(Path(path)))
+    return read_all([Path(path)])
 
 
-def _sessions(path: Path) -> Iterator[Session]:
-    for candidate in candidates([path]):
+def read_all(
+    paths: Iterable[Path], *, named: bool = True, pass_over: Callable[[str, SeasonedError], None] | None = None
+) -> Iterator[Session]:
+    """The same for several paths. `pass_over` is given each file that cannot be read; without it, the first raises."""
+    return without_copies(_sessions(paths, named, pass_over))
+
+
+def _sessions(
+    paths: Iterable[Path], named_by_user: bool, pass_over: Callable[[str, SeasonedError], None] | None
+) -> Iterator[Session]:
+    for candidate in candidates(paths, named=named_by_user, pass_over=pass_over):
         file = Path(candidate.path)
-        # A file that the user named must be a history; a folder may hold other JSON files.
-        if candidate.named:
-            yield from read_file(file)
-        elif (module := recognise(file)) is not None:
-            yield from named(module).read(file)
+        try:
+            # A file that the user named must be a history; a folder may hold other JSON files.
+            if candidate.named:
+                yield from read_file(file)
+            elif (module := recognise(file)) is not None:
+                yield from named(module).read(file)
+        except SourceError as error:
+            if pass_over is None:
+                raise
+            pass_over(candidate.path, error)
 
 
 def read_one(path: Path, ref: SessionRef) -> Session:

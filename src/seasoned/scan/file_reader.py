@@ -23,7 +23,7 @@ from seasoned.outcome.verdict import JUDGE, Verdict
 from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents, users_words
-from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows, UsageRow, call_totals
+from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, SessionRows, UsageRow, call_totals
 from seasoned.scan.spoken_rule import SpokenRule, spoken_rules
 from seasoned.session import Session, ToolCall, Unreadable, Usage, UsageEvent
 from seasoned.store.packed import unpack
@@ -146,11 +146,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class FileReader:
-    """Reads files with one redactor and one mode of judging."""
+    """Reads files with one redactor."""
 
-    def __init__(self, redactor: Redactor, mode: Mode = "full", learner: Learner | None = None) -> None:
+    def __init__(self, redactor: Redactor, learner: Learner | None = None) -> None:
         self.redactor = redactor
-        self.mode = mode
         self._learner = learner
         self._words: str | None = None
         # Texts of this session that were looked through for what they say, and hold no secret.
@@ -336,12 +335,6 @@ class FileReader:
             self._redacted = " ".join(head.split())
         return self._redacted
 
-    def _blind(self, call: ToolCall, agent: str) -> ToolCall:
-        # Imported here: only blind judging needs it.
-        from seasoned.outcome.recorded_label import blind
-
-        return blind(call, agent=agent, strict=self.mode == "strict")
-
     def call_row(self, call: ToolCall, agent: str) -> CallRow:
         """The row of one call, without the words that led to it."""
         return self.call_rows([SpokenCall(call, None)], agent)[0]
@@ -352,8 +345,7 @@ class FileReader:
         One step for all calls and then the next: what a step needs stays in the processor's cache, which takes a fifth
         less time than all steps for one call after the other.
         """
-        judged = [one.call if self.mode == "full" else self._blind(one.call, agent) for one in calls]
-        verdicts = [judge(call, agent=agent) for call in judged]
+        verdicts = [judge(one.call, agent=agent) for one in calls]
         shorts = [
             shorten(one.call, verdict.verdict, verdict.reason, self.redactor)
             for one, verdict in zip(calls, verdicts, strict=True)
@@ -366,7 +358,7 @@ class FileReader:
 
     def _call_row(self, one: SpokenCall, verdict: Verdict, short: ShortCall, words: str | None, agent: str) -> CallRow:
         call = one.call
-        flag = label(call, agent=agent, verdict=verdict if self.mode == "full" else None)
+        flag = label(call, agent=agent, verdict=verdict)
         return CallRow(
             call_id=call.id,
             position=call.index,
@@ -382,7 +374,7 @@ class FileReader:
             evidence=verdict.evidence,
             fault=verdict.fault,
             reason=short.reason,
-            judge=JUDGE if self.mode == "full" else f"{JUDGE}-{self.mode}",
+            judge=JUDGE,
             flag=None if flag is None else int(flag),
             unique_id=int(is_unique_id(call.id)),
             intent=words,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -12,9 +12,6 @@ from seasoned.scan.spoken_rule import SpokenRule
 
 if TYPE_CHECKING:
     from seasoned.store import Store
-
-# How calls are judged: with everything recorded, without labels, or also without the harness's marks.
-Mode = Literal["full", "blind", "strict"]
 
 NOT_A_HISTORY = ""  # the format of a file that no reader recognises
 

@@ -16,7 +16,7 @@ from seasoned.errors import SeasonedError, SourceError
 from seasoned.history.discover import Candidate, candidates
 from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.key import Secrecy
-from seasoned.scan.rows import NOT_A_HISTORY, Batch, FileJob, Learner, Mode
+from seasoned.scan.rows import NOT_A_HISTORY, Batch, FileJob, Learner
 from seasoned.store import Store, open_store, open_temporary
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ def scan(
     paths: Iterable[Path],
     secrecy: Secrecy,
     *,
-    mode: Mode = "full",
     discovered: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -94,7 +93,7 @@ def scan(
     jobs = [job for candidate in found if (job := _job(candidate, known.get(candidate.path))) is not None]
     tally.total = sum(job.size for job in jobs)
     if jobs:
-        touched = _take_in(target, jobs, tally, secrecy, mode, workers, make_learner, clock)
+        touched = _take_in(target, jobs, tally, secrecy, workers, make_learner, clock)
     else:
         touched = _settle(target)
     if tally.error is not None and not tally.read and len(found) == len(jobs):
@@ -122,7 +121,6 @@ def _take_in(
     jobs: list[FileJob],
     tally: _ScanTally,
     secrecy: Secrecy,
-    mode: Mode,
     workers: int | None,
     make_learner: Callable[[], Learner] | None,
     clock: Callable[[], float],
@@ -131,7 +129,7 @@ def _take_in(
     # Imported here: most scans find nothing new and should return at once.
     from seasoned.scan.worker_pool import read_all
 
-    batches = read_all(jobs, secrecy, mode, workers or os.cpu_count() or 1, make_learner)
+    batches = read_all(jobs, secrecy, workers or os.cpu_count() or 1, make_learner)
     learner = None if make_learner is None else make_learner()
     # Rows hold no cycles, and looking for some among so many takes a twelfth of the time.
     was_collecting = gc.isenabled()

@@ -13,7 +13,7 @@ import msgspec
 
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
-from seasoned.scan.rows import Batch, FileJob, Learner, Mode
+from seasoned.scan.rows import Batch, FileJob, Learner
 
 if TYPE_CHECKING:
     from seasoned.scan.file_reader import FileReader
@@ -35,14 +35,13 @@ _TOGETHER_BYTES = 1 << 16
 def read_all(
     jobs: list[FileJob],
     secrecy: Secrecy,
-    mode: Mode,
     workers: int,
     make_learner: Callable[[], Learner] | None = None,
 ) -> Iterator[Batch]:
     """Every batch of every job, in no particular order between files. The workers start immediately."""
     work = sum(job.size + _FILE_BYTES for job in jobs)
     workers = min(workers, len(jobs), 1 + work // WORTH_A_PROCESS)
-    make = partial(_make_reader, secrecy, mode, make_learner)
+    make = partial(_make_reader, secrecy, make_learner)
     # Largest first; a free worker takes the next.
     return make().read_all(jobs) if workers <= 1 else _Workers(sorted(jobs, key=_by_size), make, workers).batches()
 
@@ -51,11 +50,11 @@ def _by_size(job: FileJob) -> int:
     return -job.size
 
 
-def _make_reader(secrecy: Secrecy, mode: Mode, make_learner: Callable[[], Learner] | None) -> FileReader:
+def _make_reader(secrecy: Secrecy, make_learner: Callable[[], Learner] | None) -> FileReader:
     # Imported here: a scan that finds nothing new never needs them.
     from seasoned.scan.file_reader import FileReader
 
-    return FileReader(secrecy.redactor(), mode, None if make_learner is None else make_learner())
+    return FileReader(secrecy.redactor(), None if make_learner is None else make_learner())
 
 
 class _Workers:

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 from msgspec.structs import asdict
 
-from seasoned.app import stores
+from seasoned.app.stores import own_paths, read_secrecy, scanned_files
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option
-from seasoned.cli.output import ReadingBar, as_fields, print_json, say, table
-from seasoned.cli.project import histories, passed_over_answer, print_passed_over
+from seasoned.cli.output import as_fields, print_json, say, table
+from seasoned.cli.project import histories, print_passed_over
 from seasoned.config import load
+from seasoned.errors import SeasonedError, UsageError
+from seasoned.history.read import read_all
 from seasoned.outcome.agreement import (
     Agreement,
     AgreementScore,
     FlagAgreement,
     ForeignStatus,
-    LabeledVerdict,
+    Sight,
     complete,
     foreign_status,
+    labeled_calls,
 )
-from seasoned.outcome.agreement import agreement as score_pairs
-from seasoned.outcome.recorded_label import CIRCULAR, is_foreign
-from seasoned.scan.rows import Mode
-from seasoned.store import DatabaseRow
+from seasoned.outcome.agreement import agreement as score_calls
+from seasoned.outcome.judge import judge as judge_call
+from seasoned.outcome.recorded_label import blind as without_label
+from seasoned.outcome.verdict import JUDGE
+from seasoned.session import Session
 from seasoned.text import plural
 
 _FIELDS = ("tool", "verdict", "evidence", "fault", "reason", "judge")
@@ -35,6 +40,7 @@ _COLUMNS = ["", "n", "failed", "said failed", "precision", "recall", "F1"]
 _COLUMNS += ["95 % interval", "kappa", "poison", "unclear"]
 # Tools with fewer failed calls say little; the JSON has them all.
 _FEWEST_FAILED = 5
+_HIDDEN: tuple[Sight, ...] = ("blind", "strict")
 
 
 @click.command(epilog=PATHS_HELP)
@@ -58,17 +64,53 @@ def judge(paths: tuple[Path, ...], blind: str | None, use_store: bool, as_json: 
     """
     # Accepted because every command has it; the output is JSON in any case.
     del as_json
-    mode: Mode = "full" if blind is None else "strict" if blind == "strict" else "blind"
     if blind not in (None, "blind", "strict"):
         # An option with an optional value takes the word after it, and in `judge --blind PATH` that is a path.
-        paths = (Path(blind), *paths)
-    with histories(paths, use_store=use_store, mode=mode) as read:
-        # Row by row: a store can have millions of calls.
-        for row in read.store.each("call.judged"):
-            found = {"session": row["native_id"], "agent": row["agent"], "call": row["call_id"]}
-            print_json("judge", found | {name: row[name] for name in _FIELDS}, lines=True)
+        paths, blind = (Path(blind), *paths), "blind"
+    if blind is None:
+        with histories(paths, use_store=use_store) as read:
+            # Row by row: a store can have millions of calls.
+            for row in read.store.each("call.judged"):
+                found = {"session": row["native_id"], "agent": row["agent"], "call": row["call_id"]}
+                print_json("judge", found | {name: row[name] for name in _FIELDS}, lines=True)
+    elif use_store:
+        raise UsageError("The store has verdicts with all evidence only. Leave --store out to judge again.")
+    else:
+        _print_blind(paths, strict=blind == "strict")
     # Here, where click handles a pipe that was closed (`| head`); at exit Python would print an error.
     sys.stdout.flush()
+
+
+def _print_blind(paths: tuple[Path, ...], *, strict: bool) -> None:
+    passed_over: list[tuple[str, str]] = []
+    redact = read_secrecy(load()).redactor().text
+    for session in _sessions(paths, passed_over):
+        agent = session.ref.agent
+        for call in session.calls():
+            if not call.synthetic:
+                verdict = judge_call(without_label(call, agent=agent, strict=strict), agent=agent)
+                said = {**asdict(verdict), "reason": redact(verdict.reason)}
+                found = {"session": session.ref.native_id, "agent": agent, "call": call.id, "tool": call.tool, **said}
+                print_json("judge", {**found, "judge": f"{JUDGE}-{'strict' if strict else 'blind'}"}, lines=True)
+    print_passed_over(passed_over)
+
+
+def _sessions(paths: tuple[Path, ...], passed_over: list[tuple[str, str]]) -> Iterator[Session]:
+    """The sessions as their files have them: what a store has is cut, and judged with everything in sight."""
+    config = load()
+    errors: list[SeasonedError] = []
+    found = False
+
+    def pass_over(path: str, error: SeasonedError) -> None:
+        errors.append(error)
+        passed_over.append((path, str(error)))
+
+    places = paths or scanned_files(config) or own_paths(config)
+    for session in read_all(places, named=bool(paths), pass_over=pass_over):
+        found = True
+        yield session
+    if errors and not found:
+        raise errors[0]
 
 
 @click.command(epilog=PATHS_HELP)
@@ -83,24 +125,16 @@ def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
     \b
     Example: seasoned agreement ~/.claude/projects
     """
-    pairs: dict[str, list[LabeledVerdict]] = {}
-    foreign: set[tuple[str, str, str]] = set()
-    modes: tuple[Mode, ...] = ("full", "blind", "strict")
-    # Calls are judged while histories are read, so each way of judging needs its own reading.
-    for mode in modes:
-        with stores.histories(load(), paths, mode=mode, judge_again=True, progress=ReadingBar) as read:
-            rows = [row for row in read.store.rows("call.judged") if row["flag"] is not None]
-        if mode == "full":
-            # Only a judge that sees the flag says whose status it is.
-            foreign = {_key(row) for row in rows if is_foreign(bool(row["flag"]), row["evidence"])}
-        pairs[mode] = [_pair(row, foreign=row["agent"] not in CIRCULAR and _key(row) in foreign) for row in rows]
-    print_passed_over(read.passed_over)
-    full, lost = complete(pairs["full"]), foreign_status(pairs["full"])
-    scores = {mode: score_pairs(pairs[mode]) for mode in ("blind", "strict")}
+    passed_over: list[tuple[str, str]] = []
+    calls = list(labeled_calls(_sessions(paths, passed_over)))
+    print_passed_over(passed_over)
+    full, lost = complete(calls), foreign_status(calls)
+    scores = {sight: score_calls(calls, sight) for sight in _HIDDEN}
     if as_json:
-        found = {"with_flags": asdict(full), "foreign_status": _foreign_answer(lost)}
-        answer = found | {mode: _answer(one) for mode, one in scores.items()}
-        print_json("agreement", answer | passed_over_answer(read))
+        answer = {"with_flags": asdict(full), "foreign_status": _foreign_answer(lost)}
+        answer |= {sight: _answer(one) for sight, one in scores.items()}
+        left_out = [{"path": path, "reason": reason} for path, reason in passed_over]
+        print_json("agreement", answer | {"passed_over": left_out})
     else:
         _print_agreement(scores["blind"], scores["strict"], full, lost)
     # Nothing was scored, and no score must not pass for a good one.
@@ -108,18 +142,10 @@ def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _key(row: DatabaseRow) -> tuple[str, str, str]:
-    return row["agent"], row["native_id"], row["call_id"]
-
-
-def _pair(row: DatabaseRow, *, foreign: bool) -> LabeledVerdict:
-    said = (row["verdict"], bool(row["flag"]), foreign, row["call_id"], row["reason"])
-    return LabeledVerdict(row["agent"], row["native_id"], row["tool"], *said)
-
-
 def _foreign_answer(found: ForeignStatus) -> dict[str, Any]:
+    redact = read_secrecy(load()).redactor().text
     listed = [
-        {"agent": one.agent, "session": one.session, "call": one.call, "tool": one.tool, "reason": one.reason}
+        {"agent": one.agent, "session": one.session, "call": one.call, "tool": one.tool, "reason": redact(one.reason)}
         for one in found.disagreeing
     ]
     return {**asdict(found), "disagreeing": listed}
@@ -130,8 +156,6 @@ def _answer(found: Agreement) -> dict[str, Any]:
         "pooled": as_fields(found.pooled),
         # Most flags come from one agent; this line shows how the judge does without it.
         "pooled_without_claude_code": as_fields(found.others),
-        "pooled_with_foreign": as_fields(found.pooled_with_foreign),
-        "pooled_with_foreign_without_claude_code": as_fields(found.others_with_foreign),
         "sources": [as_fields(score) for score in found.sources],
         "tools": [as_fields(score) for score in found.tools],
     }
@@ -145,14 +169,11 @@ def _print_agreement(blind: Agreement, strict: Agreement, full: FlagAgreement, l
         f"With flags visible: {full.agreeing} of {plural(full.n, 'flagged call')} get the verdict their flag says.\n"
         f"Foreign status: {plural(lost.n, 'recorded success', 'recorded successes')} of another program, as in "
         f"`pytest | tail`. By the output {lost.failed} failed,\n"
-        f"{lost.unclear} unclear. They are scored apart; --json lists them.\n"
+        f"{lost.unclear} unclear. They are not scored; --json lists them.\n"
         "Blind: the flags are hidden, and verdicts from the wording alone are scored against them.\n"
     )
     tables = [
-        (
-            "Blind",
-            (*blind.sources, blind.others, blind.pooled, blind.others_with_foreign, blind.pooled_with_foreign),
-        ),
+        ("Blind", (*blind.sources, blind.others, blind.pooled)),
         (
             "Strictly blind (without what the harness writes into results)",
             (*strict.sources, strict.others, strict.pooled),
