@@ -50,15 +50,19 @@ def gateway_usage(
         return totals(database, by, since=since, only=only)
 
 
+def gateway_sessions(config: Config) -> frozenset[str]:
+    """The sessions that went through the gateway, of all time: what it counted is not counted again from a history."""
+    with shared_database(config) as database:
+        return frozenset(row["session"] for row in database.rows("gateway.sessions"))
+
+
 def history_usage(
     config: Config, by: HistoryGroup, *, since: float, project: str | None = None, part: HistoryGroup | None = None
 ) -> list[HistoryTotal]:
     """What histories say was used, without the sessions that went through the gateway."""
-    # Of all time and not only since: what the gateway counted is never counted again from a history.
-    known = {one.name for one in gateway_usage(config, "session", since=0.0) if one.name is not None}
     with user_store(config) as store:
         fill_prices(store)
-        return history_totals(store, by, since=since, without=known, project=project, part=part)
+        return history_totals(store, by, since=since, without=gateway_sessions(config), project=project, part=part)
 
 
 class BudgetState(msgspec.Struct, frozen=True):

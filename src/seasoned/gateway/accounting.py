@@ -282,9 +282,9 @@ def totals(
     `only`: the sessions to count. The requests of a team may be in another database than the sessions.
     """
     found: dict[str | None, UsageTotal] = {}
-    for row in database.rows("gateway.usage_parts", {"since": since}):
+    for row in database.rows("gateway.usage_parts", {"since": since, "by": by, "has_choice": int(only is not None)}):
         if only is None or row["session"] in only:
-            one = _total(row, row["key_name" if by == "key" else by])
+            one = _total(row, row["name"])
             known = found.get(one.name)
             found[one.name] = one if known is None else _add_totals(known, one)
     if by == "session":

@@ -45,8 +45,8 @@ def number(value: int | None) -> str:
 
 
 def short_number(value: int) -> str:
-    """`980`, `1.2k`, `34k`, `1.2M`: where space is short."""
-    for unit, name in ((1_000_000, "M"), (1_000, "k")):
+    """`980`, `1.2k`, `34k`, `1.2M`, `1.8G`: where space is short."""
+    for unit, name in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
         # A value that would round up to the next unit is written in that unit.
         if value >= unit * 0.9995 and value >= 1_000:
             return f"{value / unit:.1f}{name}" if value < 9.95 * unit else f"{value / unit:.0f}{name}"

@@ -24,7 +24,7 @@ ORDER BY sort DESC, id DESC LIMIT :limit;
 SELECT CAST((:until - at) / 604800 AS INTEGER) AS weeks_ago, count(*) AS sessions, sum(ok) AS ok, sum(failed) AS failed,
     sum(ok + failed > 0) AS counted, sum((ok + failed) * (ok + failed)) AS total_squared,
     sum(failed * failed) AS failed_squared, sum(failed * (ok + failed)) AS failed_by_total
-FROM session WHERE at > :since AND at <= :until GROUP BY 1;
+FROM session WHERE at > :since AND at <= :until AND (:project IS NULL OR project = :project) GROUP BY 1;
 
 -- name: week_costs
 SELECT (:last_hour - hour) / 168 AS weeks_ago, sum(usd) AS usd
@@ -63,3 +63,15 @@ WHERE parent_agent = :agent AND parent_native_id = :native_id ORDER BY started, 
 
 -- name: named
 SELECT id, agent, native_id, title FROM session WHERE agent = :agent AND native_id = :native_id;
+
+-- name: spending
+-- Cost by periods of so many hours: of every project, or of the models of one, without some sessions.
+SELECT (hour + :shift) / :hours AS period, CASE WHEN :project IS NULL THEN project ELSE NULLIF(model, '') END AS name,
+    sum(usd) AS usd
+FROM usage_cost WHERE hour >= :first_hour AND (:project IS NULL OR project = :project) AND usd > 0
+  AND agent || ':' || native_id NOT IN (SELECT value FROM json_each(:without))
+GROUP BY 1, 2;
+
+-- name: days
+SELECT CAST(at / 86400 AS INTEGER) AS day, count(*) AS sessions
+FROM session WHERE at >= :since AND at <= :until GROUP BY 1;

@@ -122,7 +122,9 @@ FROM (
 LEFT JOIN (
     SELECT hour AS day_hour, date(hour * 3600, 'unixepoch', 'localtime') AS day,
         date(hour * 3600, 'unixepoch', 'localtime', 'weekday 0') AS sunday
-    FROM (SELECT DISTINCT hour FROM usage_part)
+    FROM (
+        SELECT DISTINCT hour FROM usage_part
+        WHERE hour >= :first_hour AND (:by IN ('day', 'week', 'month') OR :part IN ('day', 'week', 'month')))
 ) ON day_hour = hour
 WHERE agent || ':' || native_id NOT IN (SELECT value FROM json_each(:without))
 GROUP BY name, part ORDER BY last_at DESC, name DESC;

@@ -22,6 +22,7 @@ from seasoned.report.page.rows import number, rate_between
 from seasoned.report.trials import rate_of_sums
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars, plural
+from seasoned.web.chart import weekly_rates
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
@@ -91,8 +92,7 @@ async def show(request: Request, here: Here) -> Response:
 
 def _trends(store: Store, now: float) -> list[WeekTrend]:
     """The last seven days against the seven before, the oldest week first."""
-    given = {"since": now - _WEEKS * _WEEK_SECONDS, "until": now + 1}
-    weeks = {row["weeks_ago"]: row for row in store.rows("page.weeks", given)}
+    weeks = weekly_rates(store, now=now, weeks=_WEEKS)
     costs = {row["weeks_ago"]: row["usd"] for row in store.rows("page.week_costs", {"last_hour": int(now // 3600)})}
     order = range(_WEEKS - 1, -1, -1)
     sessions = [weeks[at]["sessions"] if at in weeks else 0 for at in order]

@@ -25,6 +25,7 @@ from seasoned.store import Store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
 from seasoned.text import dollars
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
+from seasoned.web.chart import WEEKS, Chart, rate_chart, spending_chart, weekly_rates
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
 from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Deciding, Here, read_change
@@ -116,12 +117,14 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
     shown = await histories_of(request).read(lambda store: _shown(store, row, folder))
     found = await advice_for(request, row.key)
     newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
+    charts = await histories_of(request).read(lambda store: _charts(store, histories_of(request).now(store), row.key))
     return answer(
         request,
         here,
         "project.html",
         tables=(shown.mistakes, newest),
         shown=shown,
+        charts=charts,
         found=found,
         figures=_figures(row, found, prices),
         agents=[(one, is_connected(one, home=service_of(request).config.home)) for one in row.agents],
@@ -228,7 +231,7 @@ def _figures(row: ProjectRow, found: FoundAdvice, prices: str | None) -> list[di
         figure(
             "Cost",
             dollars(row.cost_usd),
-            "as recorded" if prices is None else f"as recorded, else by {prices}",
+            "as recorded" if prices is None else "as recorded, else estimated",
             f"usage?{asked}",
         ),
         figure(
@@ -237,6 +240,11 @@ def _figures(row: ProjectRow, found: FoundAdvice, prices: str | None) -> list[di
             used,
         ),
     ]
+
+
+def _charts(store: Store, now: float, project: str) -> list[Chart]:
+    rates = weekly_rates(store, now=now, weeks=WEEKS, project=project)
+    return [rate_chart(rates, now=now), spending_chart(store, now=now, days=7 * WEEKS, project=project)]
 
 
 def _shown(store: Store, row: ProjectRow, asked: str) -> ProjectPage:

@@ -16,6 +16,7 @@ from seasoned.project import name_of
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.search import VERDICTS, SearchAnswer, SearchFilter, SearchHit, fill, pattern_of, search
 from seasoned.text import dollars
+from seasoned.web.chart import Chart, calendar
 from seasoned.web.display import day_and_time, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
@@ -48,7 +49,6 @@ OUTCOMES: dict[str, tuple[int, int, int | None]] = {
     "unsuccessful": (0, 2**62, 0),
 }
 _NEWEST = 8
-TASK_TYPES = ("code", "file", "research", "mixed")
 COLUMNS = (
     Column("session", "Session"),
     Column("agent", "Agent", no_wrap=True),
@@ -91,14 +91,16 @@ async def show(request: Request, here: Here) -> Response:
     sort = sort_order(request, COLUMNS, "at")
     given = params(wanted, sort, asked.get("after"), PAGE_ROWS)
 
-    def look(store: Store) -> tuple[Table, list[str], ProjectChoice]:
+    histories = histories_of(request)
+
+    def look(store: Store) -> tuple[Table, list[str], ProjectChoice, Chart]:
         chosen = choice_of(store, request)
         rows = store.rows("page.sessions", {**given, "project": chosen.key})
         found = _table(rows, wanted, sort, has_previous=asked.get("after") is not None)
         agents = [row["agent"] for row in store.rows("page.agents")]
-        return found, agents, chosen
+        return found, agents, chosen, calendar(store, now=histories.now(store))
 
-    table, agents, chosen = await histories_of(request).read(look)
+    table, agents, chosen, days = await histories.read(look)
     return answer(
         request,
         here,
@@ -107,7 +109,7 @@ async def show(request: Request, here: Here) -> Response:
         wanted=wanted,
         agents=agents,
         project=chosen,
-        task_types=TASK_TYPES,
+        chart=days,
     )
 
 

@@ -10,16 +10,15 @@ from typing import Any
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.app.gateway import first_moment, gateway_usage
+from seasoned.app.gateway import first_moment, gateway_sessions, gateway_usage
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
 from seasoned.gateway.accounting import GROUPINGS, GroupBy, UsageTotal, sum_known
 from seasoned.gateway.history_usage import HistoryGroup, HistoryTotal, history_totals, price_source
-from seasoned.report.page import charts
-from seasoned.report.page.plots import Plot
-from seasoned.report.page.rows import number, plural
+from seasoned.report.page.rows import number, short_number
 from seasoned.store.project import refs_in
 from seasoned.text import dollars
+from seasoned.web.chart import spending_chart
 from seasoned.web.display import sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
@@ -38,78 +37,10 @@ from seasoned.web.table import (
     time_cell,
 )
 
-_HEIGHT = 180
-
-
-def usage_plots(totals: Sequence[HistoryTotal]) -> list[Plot]:
-    """Cost and tokens of each day, as far as they are known."""
-    days = [one for one in totals if one.name]
-    costs = [
-        {"day": one.name, "kind": "cost", "value": one.cost_usd, "tip": f"{one.name}: {_priced(one)}"}
-        for one in days
-        if one.cost_usd
-    ]
-    tokens = [
-        {"day": one.name, "kind": kind, "value": value, "tip": f"{one.name}: {number(value)} {kind} tokens"}
-        for one in days
-        for kind, value in (("input", one.usage.prompt), ("output", one.usage.output))
-        if value
-    ]
-    cost = Plot(
-        "cost",
-        "Cost by day",
-        "Dollars for each day in UTC. Without a known price, usage is not shown.",
-        "What subscriptions cost: only prices by token are known.",
-        _bars(costs, "'$' + format(datum.value, ',~f')"),
-        (),
-        (),
-    )
-    used = Plot(
-        "tokens",
-        "Tokens by day",
-        "Input and output tokens for each day in UTC.",
-        "How much of the input was read from a cache, which costs less: the tables by session say it.",
-        _bars(tokens, "format(datum.value, '~s')"),
-        (),
-        (),
-        (("bar-first", "input"), ("bar-second", "output")),
-    )
-    return [plot for plot, rows in ((cost, costs), (used, tokens)) if rows]
-
-
-def _priced(one: HistoryTotal) -> str:
-    without = f", {number(one.unpriced)} without a price" if one.unpriced else ""
-    return f"{dollars(one.cost_usd)}, {plural(one.sessions, 'session')}{without}"
-
-
-def _bars(rows: Sequence[dict[str, Any]], labels: str) -> charts.Spec:
-    """One bar for each day, output on top of input."""
-    axis = {"title": None, "grid": False, "tickCount": 6, "format": "%-d %b", "labelOverlap": True}
-    scale = {"domain": ["cost", "input", "output"], "range": [charts.FIRST, charts.FIRST, charts.SECOND]}
-    return {
-        "autosize": {"type": "fit-x"},
-        "height": _HEIGHT,
-        "data": {"values": list(rows)},
-        "mark": "bar",
-        "encoding": {
-            # In UTC, as days are counted; on a local scale bars would move to another day.
-            "x": {"field": "day", "timeUnit": "utcyearmonthdate", "type": "temporal", "axis": axis},
-            "y": {
-                "field": "value",
-                "type": "quantitative",
-                "stack": "zero",
-                "axis": {"title": None, "labelExpr": labels, "tickCount": 4},
-            },
-            "fill": {"field": "kind", "type": "nominal", "legend": None, "scale": scale},
-            "tooltip": {"field": "tip"},
-        },
-    }
-
-
 PAGE = Page("Usage", "usage")
 router = page_router()
 # What single sessions cost is in the list of sessions.
-BY = ("day", "project", "model", "agent", "block", "key")
+BY = ("project", "model", "agent", "day", "block", "key")
 DAYS = {"7": 7, "30": 30, "90": 90, "all": None}
 _FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
 _TOKENS = tuple(Column(f"{name}_tokens", name.replace("_", " "), is_number=True) for name in _FIGURES)
@@ -126,33 +57,40 @@ _RECORDED = numbers(
 _NO_REQUESTS = "No requests went through the gateway yet. Set an agent's base URL to `/v1` of this address."
 _OWN_NOTE = (
     "Tokens as the agents recorded them. The cost is what the agent recorded, else an estimate by the published prices "
-    "of the day, caches included. Sessions that went through the gateway are in both tables."
+    "of the day, caches included. Sessions that went through the gateway are counted there only."
 )
 _NO_SESSIONS = "No sessions yet, or none in this time: choose a longer one, or run `seasoned scan`."
 
 
 @router.get("/usage")
 async def show(
-    request: HTTPRequest, here: Here, by: str = "day", days: str = "30", after: str | None = None
+    request: HTTPRequest, here: Here, by: str = "project", days: str = "30", after: str | None = None
 ) -> Response:
-    """Show tokens and cost by day, project, model, agent or key."""
+    """Show tokens and cost by project, model, agent, day or key."""
     if by not in BY or days not in DAYS:
         raise UsageError(f"Usage is shown by {', '.join(BY)}, of the last {', '.join(DAYS)} days.")
     # A request names no project and no agent; what went through the gateway is then shown by day.
     passed: GroupBy = by if by in GROUPINGS else "day"
     # Only the gateway knows keys; histories are shown by agent instead.
     own_by: HistoryGroup = "agent" if by == "key" else by  # type: ignore[assignment]
-    since = first_moment(DAYS[days])
-    histories = histories_of(request)
+    histories, config = histories_of(request), service_of(request).config
     chosen, prices = await histories.read(lambda store: (choice_of(store, request), price_source(store)))
-    key = chosen.key
+    key, since = chosen.key, first_moment(DAYS[days])
     only = None if key is None else await histories.read(lambda store: refs_in(store, key))
-    config = service_of(request).config
-    through, own_days, own = await asyncio.gather(
+    counted = await asyncio.to_thread(gateway_sessions, config)
+    through, own, chart = await asyncio.gather(
         asyncio.to_thread(gateway_usage, config, passed, since=since, only=only),
-        histories.read(lambda store: history_totals(store, "day", since=since, project=key)),
-        histories.read(lambda store: history_totals(store, own_by, since=since, project=key)),
+        histories.read(lambda store: history_totals(store, own_by, since=since, project=key, without=counted)),
+        histories.read(
+            lambda store: spending_chart(store, now=histories.now(store), days=DAYS[days], project=key, without=counted)
+        ),
     )
+    # A session of several days or models would count in each of them.
+    whole = own
+    if own_by not in ("project", "agent"):
+        whole = await histories.read(
+            lambda store: history_totals(store, "agent", since=since, project=key, without=counted)
+        )
     return answer(
         request,
         here,
@@ -161,8 +99,8 @@ async def show(
             chosen.within(_gateway_table(passed, through)),
             chosen.within(_recorded_table(own_by, own, after)),
         ),
-        plots=usage_plots(own_days),
-        figures=_figures(through, own_days, days),
+        chart=chart,
+        figures=_figures(through, whole, days),
         project=chosen,
         prices=prices,
         by=by,
@@ -252,7 +190,7 @@ def _figures(through: Sequence[UsageTotal], own: Sequence[HistoryTotal], days: s
     tokens = sum((one.usage.input or 0) + (one.usage.output or 0) for one in through)
     own_tokens = sum((one.usage.prompt or 0) + (one.usage.output or 0) for one in own)
     period = "all time" if days == "all" else f"the last {days} days"
-    return [
+    figures = [
         figure(
             "Read from histories",
             dollars(recorded, unknown="unknown") if sessions else "–",
@@ -260,17 +198,11 @@ def _figures(through: Sequence[UsageTotal], own: Sequence[HistoryTotal], days: s
             if sessions
             else f"no session in {period}",
             "#table-recorded",
-        ),
-        figure(
-            "Through the gateway",
-            dollars(spent, unknown="unknown") if requests else "–",
-            f"{period}; {number(requests)} requests, {number(unpriced)} without a price" if requests else "no request",
-            "#table-gateway",
-        ),
-        figure(
-            "Tokens",
-            number(tokens + own_tokens) if tokens or own_tokens else "unknown",
-            f"{number(tokens)} through the gateway, {number(own_tokens)} recorded by agents",
-            "#table-recorded",
-        ),
+        )
     ]
+    if requests:
+        note = f"{period}; {number(requests)} requests, {number(unpriced)} without a price"
+        figures.append(figure("Through the gateway", dollars(spent, unknown="unknown"), note, "#table-gateway"))
+    shown = short_number(tokens + own_tokens) if tokens or own_tokens else "unknown"
+    note = f"{short_number(tokens)} of them through the gateway" if tokens else "with what was read from caches"
+    return [*figures, figure("Tokens", shown, note, "#table-recorded")]
