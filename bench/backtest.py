@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from bench.scan import ROOT
-from seasoned.app.backtest import FEWEST_CONVERSATIONS
+from seasoned.app.lessons import FEWEST_CONVERSATIONS
 from seasoned.app.stores import read_histories
 from seasoned.config import load
 from seasoned.errors import SeasonedError

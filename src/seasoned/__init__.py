@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from seasoned.app.backtest import backtest
+    from seasoned.app.lessons import backtest
     from seasoned.app.messages import compare, compress_check, profile
     from seasoned.app.template import begin, build, provision
     from seasoned.history.read import read
@@ -35,7 +35,7 @@ __all__ = [
 
 # Where each function of the library lives.
 _HOMES = {
-    "backtest": ("seasoned.app.backtest", "backtest"),
+    "backtest": ("seasoned.app.lessons", "backtest"),
     "begin": ("seasoned.app.template", "begin"),
     "build": ("seasoned.app.template", "build"),
     "compare": ("seasoned.app.messages", "compare"),

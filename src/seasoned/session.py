@@ -163,8 +163,10 @@ class Session(msgspec.Struct, frozen=True):
     messages: tuple[Message, ...] = ()
     title: str | None = None
     cwd: str | None = None
-    # The address of the repository it worked in, and the application it was part of, as the source recorded them.
+    # The address of the repository it worked in, the branch that was checked out last, and the application it was part
+    # of, as the source recorded them.
     remote: str | None = None
+    branch: str | None = None
     application: str | None = None
     model: str | None = None
     started: float | None = None

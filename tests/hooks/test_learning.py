@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from seasoned.app.doctor import run_checks
 from seasoned.app.learn import learn
 from seasoned.background import start
 from seasoned.config import Config, load
-from seasoned.doctor import quick_checks
 from seasoned.example.library.storage import save, snapshot
 from seasoned.file_lock import locked
 from seasoned.hooks.learner import learn_all
@@ -120,10 +120,10 @@ def test_templates_and_what_is_shown_of_them_follow_when_a_session_ends(home: Pa
 def test_doctor_says_when_ends_of_sessions_wait_for_too_long(home: Path) -> None:
     config = load()
     note(str(config.home), "turn", agent="claude-code", session="x")
-    assert [one for one in quick_checks(config) if one.name == "learning"] == []
+    assert [one for one in run_checks(config) if one.name == "learning"] == []
     for path in waiting(str(config.home)):
         os.utime(path, (time.time() - 3600, time.time() - 3600))
-    (said,) = [one for one in quick_checks(config) if one.name == "learning"]
+    (said,) = [one for one in run_checks(config) if one.name == "learning"]
     assert not said.ok and said.finding.startswith("1 session waiting for more than 10 minutes. Run `seasoned scan`")
 
 

@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def add(store: Store, native_id: str, cwd: str | None, *, parent: str | None = None, **facts: str) -> int:
     """A session in a folder, as a scan writes it."""
-    unknown = ["title", "model", "relation", "end_reason", "succeeded", "cost_usd", "source_id", "remote"]
+    unknown = ["title", "model", "relation", "end_reason", "succeeded", "cost_usd", "source_id", "remote", "branch"]
     tokens = [f"{name}_tokens" for name in ("input", "output", "cache_read", "cache_write", "reasoning")]
     fields = dict.fromkeys([*unknown, "application", "platform", "last_prompt_tokens", *tokens])
     fields.update(call_totals({}))

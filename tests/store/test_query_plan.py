@@ -67,6 +67,8 @@ READS_ALL = {
     "session.totals": "totals of all agents",
     "session.tracks": "all sessions, for a report",
     "usage.hours": "the use of all sessions since a day",
+    "usage.answers": "what all sessions or those of a project cost by commit, for the command that asks for it",
+    "usage.git_calls": "the same",
     "usage.totals": "the use of all sessions since a day",
     "usage.without_price": "the use of all sessions",
     "usage.since_hour": "the use of all sessions since a day",

@@ -19,7 +19,7 @@ from seasoned.store.schema import VERSION, OlderStore
 from seasoned.store.search import find_session
 
 COLUMNS = """
-    title cwd remote application platform model started ended parent_agent parent_native_id relation end_reason
+    title cwd remote branch application platform model started ended parent_agent parent_native_id relation end_reason
     succeeded input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd source_id
     last_prompt_tokens
 """

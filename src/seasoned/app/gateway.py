@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from seasoned.app.stores import shared_database, user_store
+from seasoned.app.work_usage import WORK, work_totals
 from seasoned.config import Config, command_environment
 from seasoned.gateway.accounting import GroupBy, UsageTotal, totals
 from seasoned.gateway.history_usage import HistoryGroup, HistoryTotal, fill_prices, history_totals
 from seasoned.gateway.settings import FILE, load_settings
 from seasoned.store import Store
+from seasoned.text import dollars, plural
 
 if TYPE_CHECKING:
     from seasoned.gateway.service import GatewayService
@@ -59,7 +61,14 @@ def gateway_sessions(config: Config) -> frozenset[str]:
 def history_usage(
     config: Config, by: HistoryGroup, *, since: float, project: str | None = None, part: HistoryGroup | None = None
 ) -> list[HistoryTotal]:
-    """What histories say was used, without the sessions that went through the gateway."""
+    """What histories say was used, without the sessions that went through the gateway.
+
+    Those count by branch, commit and pull request, of which the gateway knows nothing.
+    """
+    if by in WORK or part in WORK:
+        with user_store(config) as store:
+            fill_prices(store)
+            return work_totals(store, by, part, since=since, project=project)
     with user_store(config) as store:
         fill_prices(store)
         return history_totals(store, by, since=since, without=gateway_sessions(config), project=project, part=part)
@@ -70,39 +79,94 @@ class BudgetState(msgspec.Struct, frozen=True):
 
     period: Literal["day", "month"]
     budget_usd: float
-    spent_usd: float
+    spent_usd: float | None
+    unpriced: int = 0
 
     @property
     def is_over(self) -> bool:
-        return self.spent_usd > self.budget_usd
+        return self.spent_usd is not None and self.spent_usd > self.budget_usd
+
+    @property
+    def sentence(self) -> str:
+        """What to know about it; a budget that cannot hold says so."""
+        spent = "an unknown part" if self.spent_usd is None else f"${self.spent_usd:,.2f}"
+        said = f"Budget of this {self.period}: {spent} of ${self.budget_usd:,.2f} spent."
+        if not self.unpriced:
+            return said
+        have = plural(self.unpriced, "session has", "sessions have")
+        return f"{said} It cannot be enforced: {have} no known price."
 
 
-def spent_today(store: Store, session: str | None = None, live_usd: float | None = None) -> float | None:
-    """What all sessions cost since midnight here; None if nothing is known.
+class MonthForecast(msgspec.Struct, frozen=True):
+    """What this month cost so far, and what it will have cost at the pace of the last two weeks."""
+
+    spent_usd: float
+    expected_usd: float
+    unpriced: int
+
+
+_PACE_DAYS = 14  # as near as the pace of the month itself, and known on its first days too
+
+
+def month_forecast(store: Store, *, now: datetime | None = None) -> MonthForecast | None:
+    """What this month will cost; None if nothing of the last two weeks has a known price."""
+    now = now or datetime.now().astimezone()
+    spent, unpriced = _spent(store, _first_hour("month", now))
+    recent, _ = _spent(store, int(now.timestamp() // 3600) - 24 * _PACE_DAYS)
+    if recent is None:
+        return None
+    end = (now.replace(day=1) + timedelta(days=32)).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    expected = (spent or 0.0) + recent / _PACE_DAYS * ((end - now) / timedelta(days=1))
+    return MonthForecast(spent or 0.0, expected, unpriced)
+
+
+def _spent(store: Store, first_hour: int) -> tuple[float | None, int]:
+    """What all sessions cost since an hour, None if no price is known; and how many have a part without a price."""
+    row = store.row("usage.since_hour", {"first_hour": first_hour, "session": None})
+    return (None, 0) if row is None else (row["usd"], int(row["unpriced"]))
+
+
+def budget_words(config: Config, store: Store, session: str | None = None, live_usd: float | None = None) -> list[str]:
+    """What a status line says of today's cost and of the budgets.
 
     `live_usd` is what an agent itself says of a session that still runs: the store knows it up to its last turn.
     """
-    row = store.row("usage.since_hour", {"first_hour": _first_hour("day"), "session": session})
-    known = None if row is None else row["usd"]
-    own = 0.0 if row is None else row["own"] or 0.0
-    if live_usd is None or live_usd <= own:
-        return known
-    return (known or 0.0) - own + live_usd
+    now = datetime.now().astimezone()
+    row = store.row("usage.since_hour", {"first_hour": _first_hour("day", now), "session": session})
+    known, own = (None, 0.0) if row is None else (row["usd"], row["own"] or 0.0)
+    today = known if live_usd is None or live_usd <= own else (known or 0.0) - own + live_usd
+    limits = {one.period: one for one in budgets(config, store)}
+    day, month = limits.get("day"), limits.get("month")
+    said = "cost today unknown" if today is None else f"{dollars(today)} today"
+    words = [f"{said} of {dollars(day.budget_usd)}" if day and today is not None else said]
+    if day is not None and today is not None and today > day.budget_usd:
+        words.append("over the budget of this day")
+    if month is None:
+        return words
+    forecast = month_forecast(store, now=now)
+    if month.is_over:
+        words.append("over the budget of this month")
+    elif forecast is not None and forecast.expected_usd > month.budget_usd:
+        words.append(f"about {dollars(forecast.expected_usd)} of {dollars(month.budget_usd)} this month")
+    if month.unpriced:
+        words.append(f"{plural(month.unpriced, 'session')} of this month without a price")
+    return words
 
 
-def budgets(config: Config, store: Store, *, today: float | None = None) -> list[BudgetState]:
+def budgets(config: Config, store: Store) -> list[BudgetState]:
     """The budgets that are set, by the user's own calendar."""
     found = []
-    if config.budget_usd_per_day is not None:
-        spent = spent_today(store) if today is None else today
-        found.append(BudgetState("day", config.budget_usd_per_day, spent or 0.0))
-    if config.budget_usd_per_month is not None:
-        row = store.row("usage.since_hour", {"first_hour": _first_hour("month"), "session": None})
-        found.append(BudgetState("month", config.budget_usd_per_month, (row["usd"] if row else None) or 0.0))
+    now = datetime.now().astimezone()
+    periods: tuple[tuple[Literal["day", "month"], float | None], ...] = (
+        ("day", config.budget_usd_per_day),
+        ("month", config.budget_usd_per_month),
+    )
+    for period, budget in periods:
+        if budget is not None:
+            found.append(BudgetState(period, budget, *_spent(store, _first_hour(period, now))))
     return found
 
 
-def _first_hour(period: Literal["day", "month"]) -> int:
-    now = datetime.now().astimezone()
+def _first_hour(period: Literal["day", "month"], now: datetime) -> int:
     start = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return int((start if period == "day" else start.replace(day=1)).timestamp() // 3600)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.app.gateway import budgets
 from seasoned.app.stores import kept_secrecy, scan_into_store
 from seasoned.config import Config
 from seasoned.errors import NotFound, StoreError
@@ -65,6 +66,9 @@ def learn(
         refresh(store)
         fill(store)
         fill_prices(store)
+        for budget in budgets(config, store):
+            if budget.is_over or budget.unpriced:
+                _log.warning("%s", budget.sentence)
         _rebuild(config, store, wanted=rebuilds)
         if config.database_url:
             _share_outcomes(config, store)

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from seasoned.app.extras import require
 from seasoned.app.stores import Progress, kept_secrecy, no_progress, own_paths
 from seasoned.atomic_write import write_atomic
 from seasoned.config import Config
-from seasoned.errors import CannotDo, SeasonedError, UsageError
+from seasoned.errors import CannotDo, SeasonedError, UsageError, require
 from seasoned.file_lock import locked
 from seasoned.store import open_store
 from seasoned.text import plural

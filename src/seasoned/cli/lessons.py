@@ -8,7 +8,6 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app import backtest as backtesting
 from seasoned.app.advice import (
     AdviceView,
     ShownAdvice,
@@ -22,7 +21,15 @@ from seasoned.app.advice import (
     undo_advice,
     undo_preview,
 )
-from seasoned.app.lessons import LessonEntry, LessonView, decide_lesson, lesson_view, shared_file
+from seasoned.app.lessons import (
+    FEWEST_CONVERSATIONS,
+    LessonEntry,
+    LessonView,
+    decide_lesson,
+    lesson_view,
+    run_backtest,
+    shared_file,
+)
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
 from seasoned.atomic_write import write_atomic
 from seasoned.begin.receipt import Receipt, find_conversation, receipt_of, require_conversation, why_cold
@@ -203,9 +210,7 @@ def share(dry_run: bool, yes: bool, as_json: bool) -> None:
 @click.command(epilog=PATHS_HELP)
 @paths_argument
 @project_option
-@click.option(
-    "--fewest", default=backtesting.FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project."
-)
+@click.option("--fewest", default=FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project.")
 @click.option("--shown", is_flag=True, help="List what each session would have seen.")
 @store_option
 @json_option
@@ -228,7 +233,7 @@ def backtest(
     """
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
-        found, replayed = backtesting.run_backtest(read.store, project=key, fewest=fewest)
+        found, replayed = run_backtest(read.store, project=key, fewest=fewest)
     if not found.all.conversations:
         raise NotFound(
             f"No project has {fewest} sessions or more with a time and a folder. Lower --fewest, or give another PATH."

@@ -12,7 +12,7 @@ import click
 
 from seasoned import __version__
 from seasoned.cli.options import Commands
-from seasoned.errors import CannotDo, SeasonedError
+from seasoned.errors import CannotDo, SeasonedError, missing_sentence
 
 # Every command, by the headings of `seasoned --help`: where it lives, and its help line. The line stands here, and
 # not only in the command, so that `seasoned --help` imports none of them; a test compares the two.
@@ -153,8 +153,6 @@ def main(arguments: list[str] | None = None) -> None:
         _complain(str(error))
         sys.exit(error.exit_code)
     except ModuleNotFoundError as error:
-        from seasoned.app.extras import missing_sentence
-
         if error.name is None or error.name.startswith("seasoned"):
             raise
         _complain(missing_sentence(error.name))

@@ -136,6 +136,12 @@ def printable(text: str) -> str:
     return "".join([c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text])
 
 
+def cut(text: str, size: int) -> str:
+    """A text on one line, with `…` for what does not fit."""
+    line = " ".join(text.split())
+    return line if len(line) <= size else line[: size - 1] + "…"
+
+
 def money(usd: float | None, *, is_estimate: bool = False) -> str:
     """What something cost, to the cent, so that amounts in a column can be compared; `~` marks an estimate."""
     if usd is None:

@@ -17,12 +17,12 @@ from seasoned.app.confirm import (
     build_service,
     has_admin,
 )
+from seasoned.app.doctor import is_answering, own_address
 from seasoned.background import start
 from seasoned.cli.options import file_type, plain_option, tls_certificate_option, tls_key_option
 from seasoned.cli.output import printable, say
 from seasoned.command.action import action_words
 from seasoned.config import load
-from seasoned.doctor import is_answering, own_address
 from seasoned.errors import CannotDo, UsageError
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from pathlib import Path
 import click
 
 from seasoned.app import forget as forgetting
+from seasoned.app.doctor import run_checks, settings
 from seasoned.app.stores import make_redactor, own_store, shared_database
 from seasoned.cli.options import Commands, json_option, yes_option
-from seasoned.cli.output import print_json, say, table, write_new_file
+from seasoned.cli.output import as_fields, print_json, say, table, write_new_file
 from seasoned.config import load
-from seasoned.doctor import run_checks, settings
 from seasoned.errors import NotFound, SourceError, UsageError
 from seasoned.store.backup import back_up, export_lines
 
@@ -161,9 +161,13 @@ def doctor(as_json: bool) -> None:
     checks = run_checks(load())
     is_sound = all(check.ok for check in checks)
     if as_json:
-        print_json("doctor", {"ok": is_sound, "checks": [check.answer() for check in checks]})
+        print_json("doctor", {"ok": is_sound, "checks": [as_fields(check) for check in checks]})
     else:
-        table(["", "check", "finding"], [("ok" if one.ok else "!!", one.name, one.finding) for one in checks])
+        from rich.text import Text
+
+        marks = [Text("ok", "green") if one.ok else Text("!!", "bold red") for one in checks]
+        rows = [(mark, one.name, one.finding) for mark, one in zip(marks, checks, strict=True)]
+        table(["", "check", "finding"], rows, nowrap=["check"])
     # After printing, so that a script and a person both get what they need.
     if not is_sound:
         raise click.exceptions.Exit(1)

@@ -13,7 +13,10 @@ from seasoned.price import dated_price_list, price_list, token_prices
 from seasoned.session import Usage
 from seasoned.store import Store
 
-HistoryGroup = Literal["day", "week", "month", "project", "model", "agent", "session", "block", "key"]
+WorkGroup = Literal["branch", "commit", "pr"]
+HistoryGroup = Literal[
+    "day", "week", "month", "project", "model", "agent", "session", "branch", "commit", "pr", "block", "key"
+]
 TIMES: tuple[HistoryGroup, ...] = ("day", "week", "month", "block")
 BLOCK_HOURS = 5
 _FIGURES = Usage.__struct_fields__

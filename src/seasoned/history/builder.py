@@ -147,6 +147,7 @@ class SessionBuilder:
         self.title: str | None = None
         self.cwd: str | None = None
         self.remote: str | None = None
+        self.branch: str | None = None
         self.application: str | None = None
         self.platform: str | None = None
         self.model: str | None = None
@@ -418,6 +419,7 @@ class SessionBuilder:
             title=self.title,
             cwd=self.cwd,
             remote=self.remote,
+            branch=self.branch,
             application=application_of(self.ref.agent, self.cwd, self.application),
             platform=self.platform,
             model=self.model,

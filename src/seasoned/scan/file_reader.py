@@ -266,6 +266,7 @@ class FileReader:
             title=None if session.title is None else redact(session.title)[:200],
             cwd=cwd,
             remote=self._remote(session, cwd),
+            branch=None if session.branch is None else redact(session.branch)[:200],
             application=None if session.application is None else redact(session.application),
             # Free text in Hermes: plugins bring platforms of any name.
             platform=None if session.platform is None else redact(session.platform)[:64],

@@ -75,6 +75,7 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     title: str | None
     cwd: str | None
     remote: str | None
+    branch: str | None
     application: str | None
     platform: str | None
     model: str | None

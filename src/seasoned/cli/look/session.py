@@ -33,7 +33,7 @@ from seasoned.cli.options import (
     store_option,
     verbose_option,
 )
-from seasoned.cli.output import ReadingBar, console, money, print_json, printable, say, table, when
+from seasoned.cli.output import ReadingBar, console, cut, money, print_json, printable, say, table, when
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
 from seasoned.command.call import brief_of
 from seasoned.config import load
@@ -184,9 +184,9 @@ def _print_list(rows: Sequence[sqlite3.Row], titles: Sequence[str], *, shows_pro
     ]
     cells["cost"] = [_cost(row) for row in rows]
     if shows_project:
-        cells["project"] = [_cut(name_of(row["project"]) if row["project"] else "–", size) for row in rows]
+        cells["project"] = [cut(name_of(row["project"]) if row["project"] else "–", size) for row in rows]
     if is_wide:
-        cells["model"] = [_cut(_model(row["model"]) or "–", size) for row in rows]
+        cells["model"] = [cut(_model(row["model"]) or "–", size) for row in rows]
     taken = sum(max(map(len, [name, *column])) + 1 for name, column in cells.items())
     room = max(width - taken, _LEAST_TITLE)
     cells["title"] = [_with_subagents(title, row["subagents"], room) for title, row in zip(titles, rows, strict=True)]
@@ -198,7 +198,7 @@ def _print_list(rows: Sequence[sqlite3.Row], titles: Sequence[str], *, shows_pro
 
 def _with_subagents(title: str, subagents: int, room: int) -> str:
     more = f" (+{plural(subagents, 'sub-agent')})" if subagents else ""
-    return _cut(title, room - len(more)) + more
+    return cut(title, room - len(more)) + more
 
 
 def _print_failed(row: sqlite3.Row, title: str, calls: Sequence[sqlite3.Row]) -> None:
@@ -208,13 +208,13 @@ def _print_failed(row: sqlite3.Row, title: str, calls: Sequence[sqlite3.Row]) ->
     out = console()
     room = max(out.width, _LEAST_WIDTH)
     head = Text(f"{when(row['ended'])}  ", style="dim").append(f"{row['native_id'][:8]}  ", style="not dim bold")
-    lines = [head.append(_cut(printable(title), room - len(head)), style="not dim")]
+    lines = [head.append(cut(printable(title), room - len(head)), style="not dim")]
     if len(calls) > _FAILED_SHOWN:
         lines.append(Text(f"  {plural(len(calls) - _FAILED_SHOWN, 'earlier failure')}", style="dim"))
     for call in calls[-_FAILED_SHOWN:]:
-        asked = _cut(printable(f"{call['tool']} {brief_of(call['arguments'])}"), room - len("  failed "))
+        asked = cut(printable(f"{call['tool']} {brief_of(call['arguments'])}"), room - len("  failed "))
         lines.append(Text("  failed ", style="red").append(asked, style="default"))
-        lines.append(Text(f"         {_cut(printable(call['reason']), room - len('  failed '))}", style="dim"))
+        lines.append(Text(f"         {cut(printable(call['reason']), room - len('  failed '))}", style="dim"))
     if row["subagent_failed"]:
         lines.append(Text(f"  {row['subagent_failed']} in its sub-agents (--subagents lists them)", style="dim"))
     for line in lines:
@@ -242,11 +242,6 @@ def _model(name: str | None) -> str | None:
     if not name:
         return None
     return re.sub(r"-20\d{6}\Z", "", name.rpartition("/")[2].removeprefix("claude-"))
-
-
-def _cut(text: str, size: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= size else line[: size - 1] + "…"
 
 
 @click.command(epilog=PATHS_HELP)

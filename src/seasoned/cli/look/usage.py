@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from operator import itemgetter
@@ -10,20 +11,24 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from seasoned.app.gateway import budgets, gateway_usage, history_usage
+from seasoned.app.gateway import budgets, gateway_usage, history_usage, month_forecast
 from seasoned.app.stores import user_store
+from seasoned.app.work_usage import WORK
 from seasoned.cli.moment import since_option
 from seasoned.cli.options import all_option, json_option, project_option, words_in
-from seasoned.cli.output import money, print_json, printable, say, table, when
+from seasoned.cli.output import console, cut, money, print_json, printable, say, table, when
+from seasoned.cli.output import shown as shown_text
 from seasoned.cli.project import chosen_project
 from seasoned.config import load
 from seasoned.gateway.accounting import GROUPINGS, UsageTotal, one_source
 from seasoned.gateway.history_usage import TIMES, HistoryGroup, HistoryTotal, unpriced_models
 from seasoned.session import Usage, sum_usage
 from seasoned.store.project import refs_in
+from seasoned.text import plural
 
 # Only rows from histories have these: what went through the gateway has its real price.
 _ESTIMATE = ("estimated_usd", "estimated", "price_source")
+_LEAST_NAME = 12
 _NAMED = 5  # models without a price that are named
 
 
@@ -34,7 +39,8 @@ def _groups(context: click.Context, parameter: click.Parameter, text: str) -> tu
     """What to sum by: one thing or two, with a comma between them."""
     names = words_in(text)
     unknown = [name for name in names if name not in _GROUPS]
-    if unknown or not 1 <= len(names) <= 2 or (len(names) == 2 and "key" in names):
+    alone = {"key"} | ({"block"} if {*WORK} & set(names) else set())
+    if unknown or not 1 <= len(names) <= 2 or (len(names) == 2 and alone & set(names)):
         raise click.BadParameter(f"{text!r}: name one of {', '.join(_GROUPS)}, or two like project,week.")
     return names[0], names[1] if names[1:] else None  # type: ignore[return-value]
 
@@ -58,14 +64,17 @@ def usage(
 ) -> None:
     """Show tokens and cost.
 
-    By day, week, month, project, model, agent, session, five-hour block or gateway key, or by two of them: the dearest
-    first, times from the newest. What went through the gateway is a separate table (its days are UTC), and not
-    counted again from histories. Input is without what was read from or written to a cache. What has no known price is
-    counted apart, never as zero.
+    By day, week, month, project, model, agent, session, git branch, commit, pull request, five-hour block or gateway
+    key, or by two of them: the dearest first, times from the newest. What went through the gateway is a separate table
+    (its days are UTC), and not counted again from histories. Input is without what was read from or written to a cache.
+    What has no known price is counted apart, never as zero.
+
+    A commit cost what its session used since the last one; a pull request, what was used on its branch.
 
     \b
     Example: seasoned usage --by project --since "this week"
     Example: seasoned usage --by project,week
+    Example: seasoned usage --by pr
     """
     config = load()
     by, part = groups
@@ -75,10 +84,12 @@ def usage(
         only = None if key is None else refs_in(store, key)
     # A request names no project, and its day is all it says of its time: then only the sum of all is shown.
     known_by: Any = by if by in GROUPINGS and part is None else None
-    through = gateway_usage(config, known_by or "day", since=first, only=only)
+    # Of git the gateway knows nothing; its sessions are counted from their histories then.
+    is_work = bool({*WORK} & set(groups))
+    through = [] if is_work else gateway_usage(config, known_by or "day", since=first, only=only)
     read = _in_order(history_usage(config, by, part=part, since=first, project=key), by, part)
     with user_store(config) as store:
-        limits = budgets(config, store)
+        limits, forecast = budgets(config, store), month_forecast(store)
         unpriced = unpriced_models(store, since=first, project=key)
     shown = through[:limit] if known_by else []
     if as_json:
@@ -90,6 +101,7 @@ def usage(
         answer["totals"] = {"gateway": _sums(through, "requests"), "histories": _sums(read, "sessions")}
         answer["unpriced_models"] = unpriced
         answer["budgets"] = [{**msgspec.to_builtins(one), "is_over": one.is_over} for one in limits]
+        answer["month"] = msgspec.to_builtins(forecast)
         print_json("usage", answer)
         return
     if through:
@@ -103,8 +115,12 @@ def usage(
         _print_estimates(read, unpriced)
     if not through and not read:
         say("No usage is known. `seasoned scan` reads your histories; `seasoned gateway` counts requests.")
+    if forecast is not None and key is None:
+        rest = f", without {plural(forecast.unpriced, 'session')} of unknown price" if forecast.unpriced else ""
+        said = f"This month: ${forecast.spent_usd:,.2f} so far, about ${forecast.expected_usd:,.2f} by its end"
+        say(f"{said}, at the pace of the last two weeks{rest}.")
     for one in limits:
-        say(f"Budget of this {one.period}: ${one.spent_usd:.2f} of ${one.budget_usd:.2f} spent.")
+        say(one.sentence)
 
 
 def _in_order(rows: Sequence[HistoryTotal], by: HistoryGroup, part: HistoryGroup | None) -> list[HistoryTotal]:
@@ -181,8 +197,16 @@ def _print(
     cells = [*[_row(one, counted) for one in rows], total]
     names = [[row["name"] for row in cells], [row.get("part") for row in cells]][: len(groups)]
     columns = _columns(groups, counted, cells)
-    shown = [_short_names(column) if by == "project" else column for by, column in zip(groups, names, strict=True)]
+    shown = [_short_names(column, by) for by, column in zip(groups, names, strict=True)]
     figures = [[value(row) for value in columns.values()] for row in cells]
+    if sys.stdout.isatty():
+        # Branches and subjects of commits may be long: what they cost counts more.
+        taken = sum(
+            max(len(title), *map(len, map(shown_text, one))) + 1
+            for title, one in zip(columns, zip(*figures, strict=True), strict=True)
+        )
+        room = max((console().width - taken) // len(groups) - 1, _LEAST_NAME)
+        shown = [[one and cut(one, room) for one in column] for column in shown]
     lines = [[*line, *row] for line, row in zip(zip(*shown, strict=True), figures, strict=True)]
     table([*groups, *columns], lines, nowrap=["last"], gap=1)
 
@@ -195,14 +219,14 @@ def _columns(
     groups: Sequence[str], counted: str, cells: Sequence[dict[str, Any]]
 ) -> dict[str, Callable[[dict[str, Any]], object]]:
     """What fits 80 columns: rounded, caches in one column, and without what the name says already."""
-    if "session" in groups:
-        columns: dict[str, Callable[[dict[str, Any]], object]] = {"tokens": lambda row: _rounded(row["total_tokens"])}
+    columns: dict[str, Callable[[dict[str, Any]], object]] = {}
+    if "session" not in groups:
+        columns[counted] = itemgetter(counted)
+    if {"session", *WORK} & set(groups):
+        columns["tokens"] = lambda row: _rounded(row["total_tokens"])
     else:
-        columns = {
-            counted: itemgetter(counted),
-            "input": lambda row: _rounded(row["input_tokens"]),
-            "output": lambda row: _rounded(row["output_tokens"]),
-        }
+        columns["input"] = lambda row: _rounded(row["input_tokens"])
+        columns["output"] = lambda row: _rounded(row["output_tokens"])
     columns["cached"] = lambda row: _rounded(_added(row["cache_read_tokens"], row["cache_write_tokens"]))
     columns["cost"] = lambda row: money(row["cost_usd"], is_estimate=bool(row.get("estimated")))
     # Of one session, a cost that is missing says it.
@@ -213,8 +237,12 @@ def _columns(
     return columns
 
 
-def _short_names(keys: Sequence[str | None]) -> list[str | None]:
+def _short_names(keys: Sequence[str | None], by: str) -> list[str | None]:
     """The names of projects; of those with one name, as much of the ends of their keys as tells them apart."""
+    if by == "pr":
+        return [key and key.rpartition("/")[2] for key in keys]
+    if by != "project":
+        return [*keys]
     ends = [f"/{key}" for key in keys if key]
 
     def short(key: str) -> str:

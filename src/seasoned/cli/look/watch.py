@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seasoned.cli.options import json_option, paths_argument
-from seasoned.cli.output import console, print_json, printable, say
+from seasoned.cli.output import console, cut, print_json, printable, say
 from seasoned.config import load
 from seasoned.errors import NotFound
 from seasoned.text import dollars, plural
@@ -127,8 +127,7 @@ class _WatchedCalls:
 
 
 def _name(session: RunningSession) -> str:
-    title = " ".join(session.title.split()) or session.native_id
-    short = title if len(title) <= _NAME_CHARS else f"{title[: _NAME_CHARS - 1]}…"
+    short = cut(session.title, _NAME_CHARS) or session.native_id
     return printable(f"{session.project}: {short}" if session.project else short)
 
 
@@ -154,7 +153,7 @@ def statusline() -> None:
     parts = [Path(folder).name or folder]
     if config.store_path.exists():
         # Imported here: without a store there is nothing to ask.
-        from seasoned.app.gateway import budgets, spent_today
+        from seasoned.app.gateway import budget_words
         from seasoned.app.stores import own_store
         from seasoned.project import name_of
         from seasoned.store.project import project_key
@@ -162,12 +161,8 @@ def statusline() -> None:
         with own_store(config) as store:
             key = project_key(store, folder)
             parts = [name_of(key)] if key else parts
-            today = spent_today(store, session, float(live) if isinstance(live, int | float) else None)
-            limits = budgets(config, store, today=today)
+            parts += budget_words(config, store, session, float(live) if isinstance(live, int | float) else None)
             shown = store.rows("lesson.told", {"conversation": f"claude-code:{session}"}) if session else []
-        budget = f" of {dollars(limits[0].budget_usd)}" if limits and limits[0].period == "day" else ""
-        parts.append("cost today unknown" if today is None else f"{dollars(today)} today{budget}")
-        parts += [f"over the budget of this {one.period}" for one in limits if one.is_over]
         if shown:
             parts.append(f"{len(shown)} shown")
     elif isinstance(live, int | float):

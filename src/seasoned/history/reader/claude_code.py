@@ -87,6 +87,7 @@ class _ClaudeLine(msgspec.Struct):
     isCompactSummary: bool | None = None
     isApiErrorMessage: bool | None = None
     cwd: str | None = None
+    gitBranch: str | None = None
     timestamp: str | None = None
     toolDenialKind: str | None = None
     message: _ClaudeMessage | None = None
@@ -185,6 +186,9 @@ class _ClaudeCodeReader:
             return
         if builder.cwd is None:
             builder.cwd = line.cwd
+        # Without a branch it says HEAD.
+        if line.gitBranch and line.gitBranch != "HEAD":
+            builder.branch = line.gitBranch
         time = time_of(line.timestamp)
         content = message.content
         if isinstance(content, str):

@@ -132,7 +132,8 @@ class _CodexReader:
         native_id = string(payload.get("id")) or self.native_id
         builder = self._begin(native_id)
         builder.cwd = string(payload.get("cwd"))
-        builder.remote = string(as_object(payload.get("git")).get("repository_url"))
+        git = as_object(payload.get("git"))
+        builder.remote, builder.branch = string(git.get("repository_url")), string(git.get("branch"))
         if time is not None:
             builder.seen_at(time)
         source = as_object(as_object(as_object(payload.get("source")).get("subagent")).get("thread_spawn"))

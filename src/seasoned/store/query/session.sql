@@ -1,6 +1,6 @@
 -- name: save
 INSERT INTO session (
-    agent, native_id, source_id, own_title, title, cwd, remote, application, platform, model, started, ended, parent_agent, parent_native_id, relation,
+    agent, native_id, source_id, own_title, title, cwd, remote, branch, application, platform, model, started, ended, parent_agent, parent_native_id, relation,
     end_reason, succeeded, messages, compactions,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd,
     last_prompt_tokens,
@@ -8,7 +8,7 @@ INSERT INTO session (
     calls, ok, failed, unclear, declined, cancelled, interrupted, trivial, task_type
 )
 SELECT
-    :agent, :native_id, :source_id, :title, :title, :cwd, :remote, :application, :platform, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
+    :agent, :native_id, :source_id, :title, :title, :cwd, :remote, :branch, :application, :platform, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
     :end_reason, :succeeded, :messages, :compactions,
     :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd,
     :last_prompt_tokens,
@@ -25,6 +25,7 @@ ON CONFLICT (agent, native_id) DO UPDATE SET
     own_title = COALESCE(excluded.own_title, session.own_title), title = COALESCE(excluded.title, session.title),
     cwd = COALESCE(session.cwd, excluded.cwd),
     remote = COALESCE(session.remote, excluded.remote),
+    branch = COALESCE(excluded.branch, session.branch),
     application = COALESCE(session.application, excluded.application),
     platform = COALESCE(excluded.platform, session.platform),
     model = COALESCE(excluded.model, session.model),

@@ -133,10 +133,53 @@ GROUP BY name, part ORDER BY last_at DESC, name DESC;
 SELECT DISTINCT hour FROM usage_part WHERE hour >= :first_hour ORDER BY hour;
 
 -- name: since_hour
-SELECT sum(usd) AS usd, sum(CASE WHEN agent = 'claude-code' AND native_id = :session THEN usd END) AS own
+SELECT sum(usd) AS usd, count(DISTINCT CASE WHEN usd IS NULL THEN session_id END) AS unpriced,
+    sum(CASE WHEN agent = 'claude-code' AND native_id = :session THEN usd END) AS own
 FROM usage_cost WHERE hour >= :first_hour;
 
 -- name: unpriced
 SELECT agent, model, count(*) FROM usage_cost
 WHERE usd IS NULL AND hour >= :first_hour AND (:project IS NULL OR project = :project)
 GROUP BY agent, model ORDER BY count(*) DESC, agent, model;
+
+-- name: answers
+-- What each answer cost, in the session that had it first. What the agent recorded as cost is divided by tokens.
+SELECT COALESCE(root_id, id) AS root, agent, native_id, project, branch, model, at, input, output, cache_read, cache_write,
+    reasoning, COALESCE(cost_usd * total / sum(total) OVER (PARTITION BY id), list_usd) AS usd,
+    CASE WHEN cost_usd IS NULL AND list_usd IS NOT NULL THEN source END AS price_source
+FROM (
+    SELECT session.id, session.root_id, session.agent, session.native_id, session.project, session.branch,
+        session.cost_usd, COALESCE(event.at, session.ended, session.started) AS at, event.input, event.output,
+        event.cache_read, event.cache_write, event.reasoning, COALESCE(event.model, session.model) AS model, price.source,
+        COALESCE(event.input, 0) + COALESCE(event.output, 0) + COALESCE(event.cache_read, 0)
+            + COALESCE(event.cache_write, 0) + 1e-9 AS total,
+        event.input * price.input + event.output * price.output + COALESCE(event.cache_read, 0) * price.cache_read
+            + (COALESCE(event.cache_write, 0) - event.cache_write_1h) * price.cache_write
+            + event.cache_write_1h * price.cache_write_1h AS list_usd
+    FROM session CROSS JOIN usage_event AS event ON event.session_id = session.id
+    LEFT JOIN model_price AS price ON price.agent = session.agent
+        AND price.model = COALESCE(event.model, session.model, '')
+        AND price.day = CAST(COALESCE(event.at, session.ended, session.started, -3600) / 3600 AS INTEGER) / 24
+        AND price.is_long
+            = (COALESCE(event.input, 0) + COALESCE(event.cache_read, 0) + COALESCE(event.cache_write, 0) > 200000)
+    WHERE (:project IS NULL OR session.project = :project) AND NOT EXISTS (
+        SELECT 1 FROM usage_event AS first CROSS JOIN session AS other ON other.id = first.session_id
+        WHERE first.key = event.key AND first.session_id <> event.session_id
+          AND (COALESCE(first.at, 0.0), other.agent, other.native_id)
+            < (COALESCE(event.at, 0.0), session.agent, session.native_id))
+)
+UNION ALL
+SELECT COALESCE(root_id, id), agent, native_id, project, branch, model, COALESCE(ended, started), NULL, NULL, NULL, NULL,
+    NULL, cost_usd, NULL
+FROM session WHERE cost_usd IS NOT NULL AND (:project IS NULL OR project = :project)
+  AND NOT EXISTS (SELECT 1 FROM usage_event WHERE session_id = session.id);
+
+-- name: git_calls
+-- Calls that may have made a commit or opened a pull request, in order of time.
+SELECT COALESCE(session.root_id, session.id) AS root, session.project, session.branch, call.time, call.tool,
+    call.arguments, call.result
+FROM call CROSS JOIN session ON session.id = call.session_id
+WHERE call.copy_of IS NULL AND call.time IS NOT NULL AND (:project IS NULL OR session.project = :project)
+  AND (call.arguments LIKE '%git %' AND call.result LIKE '%[%'
+    OR call.result LIKE '%/pull/%' AND (call.arguments LIKE '%gh pr create%' OR call.tool LIKE '%create_pull_request'))
+ORDER BY call.time, call.id;

@@ -57,6 +57,7 @@ CREATE TABLE session (
     -- What the history recorded about a session's project, and the project that follows from it and from everything
     -- else that the store knows. The key is that of seasoned.project.
     remote TEXT,
+    branch TEXT,
     application TEXT,
     project TEXT,
     project_part TEXT,

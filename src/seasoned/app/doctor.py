@@ -16,12 +16,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from seasoned.app.gateway import budgets
+from seasoned.app.stores import count_waiting
 from seasoned.config import Config
 from seasoned.confirm.policy import FILE, Listen, load_policy
 from seasoned.errors import SeasonedError
 from seasoned.history.discover import homes
 from seasoned.learn_queue import waiting
-from seasoned.lesson.storage import LastLearned, last_learned
+from seasoned.lesson.storage import last_learned
 from seasoned.redact import Redactor
 from seasoned.store import Store, open_database, open_store
 from seasoned.store.database import without_password
@@ -43,9 +45,6 @@ class Check(msgspec.Struct, frozen=True):
     ok: bool
     finding: str
 
-    def answer(self) -> dict[str, Any]:
-        return {"name": self.name, "ok": self.ok, "finding": self.finding}
-
 
 class Setting(msgspec.Struct, frozen=True):
     """One setting in force, and where it came from."""
@@ -57,32 +56,21 @@ class Setting(msgspec.Struct, frozen=True):
 
 def run_checks(config: Config) -> list[Check]:
     """All checks; none of them changes anything."""
-    return [*quick_checks(config), *store_checks(config)]
-
-
-def quick_checks(config: Config) -> list[Check]:
-    """The checks that are quick however large the store is."""
-    return [
-        *_machine(),
-        *_histories(config),
-        *_rights(config),
-        *_services(config),
-        *_pages(config),
-        *_learned(config),
-    ]
-
-
-def store_checks(config: Config) -> list[Check]:
-    """The checks that read the whole store, and take longer the larger it is."""
+    found = [*_machine(), *_histories(config), *_services(config), *_pages(config), *_hooks(config)]
     path = config.store_path
     if not path.exists():
         # Before the first scan there is no store, which is not an error.
-        return [Check("store", ok=True, finding=f"none at {path} yet: `seasoned scan` makes it")]
+        return [*found, Check("store", ok=True, finding=f"none at {path} yet: `seasoned scan` makes it")]
+    mode = stat.S_IMODE(path.stat().st_mode)
+    # The store holds what people and agents wrote to each other, so no other user may read it.
+    is_private = mode & 0o077 == 0
+    found.append(Check("store rights", is_private, f"{mode:o}" + ("" if is_private else f": chmod 600 {path}")))
     try:
         with open_store(path) as store:
-            return [*_inside(store), *_reviews(store)]
+            found += [*_learned(config, store), *_budgets(config, store), *_reviews(store), *_inside(store)]
     except SeasonedError as error:
-        return [Check("store", ok=False, finding=str(error))]
+        found.append(Check("store", ok=False, finding=str(error)))
+    return found
 
 
 def settings(config: Config, redactor: Redactor) -> list[Setting]:
@@ -108,19 +96,14 @@ def _machine() -> Iterator[Check]:
 
 
 def _histories(config: Config) -> Iterator[Check]:
-    for agent, path in homes(config):
-        # Never a failure: hardly anyone uses all of these agents.
-        finding = str(path) if path.exists() else f"none at {path}"
-        yield Check(f"histories of {agent}", ok=True, finding=finding)
-
-
-def _rights(config: Config) -> Iterator[Check]:
-    path = config.store_path
-    if path.exists():
-        mode = stat.S_IMODE(path.stat().st_mode)
-        # The store holds what people and agents wrote to each other, so no other user may read it.
-        is_private = mode & 0o077 == 0
-        yield Check("store rights", is_private, f"{mode:o}" + ("" if is_private else f": chmod 600 {path}"))
+    places = homes(config)
+    for agent, path in places:
+        if path.exists():
+            yield Check(f"histories of {agent}", ok=True, finding=str(path))
+    # Never a failure: hardly anyone uses all of these agents.
+    absent = [f"{agent} ({path})" for agent, path in places if not path.exists()]
+    if absent:
+        yield Check("no histories of", ok=True, finding=", ".join(absent))
 
 
 def _services(config: Config) -> Iterator[Check]:
@@ -181,40 +164,37 @@ def is_answering(address: str) -> bool:
         connection.close()
 
 
-def _learned(config: Config) -> Iterator[Check]:
-    """When each agent's last session was learned from, and whether ends of sessions wait for too long."""
-    known: tuple[LastLearned, ...] = ()
-    queued = None
-    if config.store_path.exists():
-        try:
-            with open_store(config.store_path) as store:
-                known = last_learned(store)
-                queued = store.row("lesson.count_waiting")
-        except SeasonedError:
-            return  # a damaged store is reported by store_checks already
+def _hooks(config: Config) -> Iterator[Check]:
+    """Whether ends of sessions wait for too long to be learned from."""
+    now = time.time()
+    late = [path for path in waiting(str(config.home)) if now - Path(path).stat().st_mtime > _LATE_SECONDS]
+    if late:
+        finding = f"{plural(len(late), 'session')} waiting for more than {_LATE_SECONDS // 60:.0f} minutes. "
+        log = config.log_folder / "hooks.log"
+        yield Check("learning", ok=False, finding=f"{finding}Run `seasoned scan`, and look into {log}.")
+
+
+def _learned(config: Config, store: Store) -> Iterator[Check]:
+    """When each agent's last session was learned from."""
+    known = last_learned(store)
     for one in known:
         ended = "" if one.ended is None else f" ended {_local(one.ended)},"
         finding = (
             f"{plural(one.sessions, 'session')}, the last one{ended} learned from {_local(one.at)} ({one.session})"
         )
         yield Check(f"learned from {one.agent}", ok=True, finding=finding)
-    seen = {one.agent for one in known}
-    for folder in sorted((config.home / "connect").glob("*/record.json")):
-        if folder.parent.name not in seen:
-            finding = "connected; no session yet. The first one is learned from when it ends"
-            yield Check(f"learned from {folder.parent.name}", ok=True, finding=finding)
-    if queued is not None and queued["sessions"]:
-        finding = f"{plural(queued['sessions'], 'session')} not learned from yet. Run `seasoned scan` to continue"
+    connected = {path.parent.name for path in (config.home / "connect").glob("*/record.json")}
+    for agent in sorted(connected - {one.agent for one in known}):
+        finding = "connected; no session yet. The first one is learned from when it ends"
+        yield Check(f"learned from {agent}", ok=True, finding=finding)
+    if left := count_waiting(store):
+        finding = f"{plural(left, 'session')} not learned from yet. Run `seasoned scan` to continue"
         yield Check("learned", ok=True, finding=finding)
-    left = waiting(str(config.home))
-    late = [path for path in left if time.time() - Path(path).stat().st_mtime > _LATE_SECONDS]
-    if late:
-        finding = f"{plural(len(late), 'session')} waiting for more than {_LATE_SECONDS // 60:.0f} minutes. "
-        yield Check("learning", ok=False, finding=f"{finding}Run `seasoned scan`, and look into {_log(config)}.")
 
 
-def _log(config: Config) -> Path:
-    return config.log_folder / "hooks.log"
+def _budgets(config: Config, store: Store) -> Iterator[Check]:
+    for one in budgets(config, store):
+        yield Check(f"budget of a {one.period}", ok=not one.is_over and not one.unpriced, finding=one.sentence)
 
 
 def _local(at: float) -> str:
