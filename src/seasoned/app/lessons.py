@@ -12,8 +12,8 @@ from seasoned.app.stores import count_waiting, histories, kept_secrecy
 from seasoned.config import Config, load
 from seasoned.connect.plan import FileChange, read_present
 from seasoned.errors import NotFound
-from seasoned.lesson.ask import PLACE, LessonLookup, chosen_lines, decide
-from seasoned.lesson.lesson import Lesson, hint_text, lessons_about
+from seasoned.lesson.ask import LessonLookup, chosen_lines, decide
+from seasoned.lesson.lesson import PLACE, Lesson, hint_text, lessons_about
 from seasoned.lesson.replay import Backtest, Replayed, conversations, figures, replay
 from seasoned.lesson.rule import ProjectRule, decide_rule, rules_of
 from seasoned.lesson.share import render, shared

@@ -19,6 +19,7 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.kind import explains_itself, is_working, kind_of_failure
 from seasoned.lesson.lesson import (
+    PLACE,
     Lesson,
     find,
     fitting,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from seasoned.redact import Redactor
 
 MOST_ITEMS = 2
-# Where a repository shares its lessons; `share` reads and writes it.
-PLACE = ".seasoned/lessons.json"
 # Only words that ask for the command itself. Files like test-secrets.txt and verbs like "check" say too little.
 _ASKS: tuple[tuple[str, LazyRegex], ...] = (
     (

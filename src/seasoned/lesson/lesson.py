@@ -21,6 +21,8 @@ WayKind = Literal["form", "folder", "option", "value", "variable", "before", "ar
 # Ways that teach another session nothing.
 EMPTY_WAYS: frozenset[str] = frozenset({"again", "other"})
 _MARK = "digest:"
+# Where a repository shares its lessons.
+PLACE = ".seasoned/lessons.json"
 
 
 class Way(msgspec.Struct, frozen=True):

@@ -15,8 +15,7 @@ import msgspec
 
 from seasoned.admission import admit_written, is_harmless
 from seasoned.command.written import Purpose
-from seasoned.lesson.ask import PLACE
-from seasoned.lesson.lesson import PURPOSES, FailureKind, Lesson, Way
+from seasoned.lesson.lesson import PLACE, PURPOSES, FailureKind, Lesson, Way
 from seasoned.lesson.project_lessons import FEWEST
 
 SCHEMA = "seasoned/lessons-file/1"
