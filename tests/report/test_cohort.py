@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from seasoned.errors import UsageError
-from seasoned.report.cohort import bucket_names, cohort, verdict
+from seasoned.report.cohort import cohort, verdict
 from seasoned.report.trials import early_type
 from tests.each_case import each_case
 from tests.report.tracks import call, track, trials_of
@@ -19,14 +18,6 @@ def test_sessions_fall_into_buckets_by_their_messages() -> None:
         ("51–100", 2, 8, 2),
         ("100+", 2, 8, 2),
     ]
-    wide = cohort(trials_of(sessions), lengths=[100]).by_length
-    assert [(one.label, one.sessions) for one in wide] == [("0–100", 4), ("100+", 2)]
-
-
-@pytest.mark.parametrize("lengths", [[], [100, 50], [50, 50], [0]])
-def test_buckets_that_do_not_rise_are_refused(lengths: list[int]) -> None:
-    with pytest.raises(UsageError, match="increasing"):
-        bucket_names(lengths)
 
 
 def test_positions_are_those_among_all_own_calls() -> None:

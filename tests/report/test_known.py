@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from seasoned.outcome.track import JudgedCall
 from seasoned.report.compression import LostKnowledge, lost_knowledge
 from tests.report.tracks import call
@@ -36,7 +34,7 @@ def test_a_command_that_worked_twice_is_known_and_lost_when_it_is_gone_or_fails(
     found = lost_knowledge(before, after).commands
     assert found.known == 3  # one success may be luck
     assert states(found.lost) == [("wp deploy", "failed after", 2, 1, 1), ("git push", "not used", 3, 0, 0)]
-    assert (found.count("failed after"), found.count("not used"), found.count("made again")) == (1, 1, 0)
+    assert (found.count("failed after"), found.count("not used")) == (1, 1)
 
 
 def test_a_command_that_failed_more_often_than_it_worked_was_never_known() -> None:
@@ -44,12 +42,10 @@ def test_a_command_that_failed_more_often_than_it_worked_was_never_known() -> No
     assert lost_knowledge(before, []).commands.known == 0
 
 
-def test_failing_tests_are_no_lost_command_but_a_wrong_call_of_them_is() -> None:
+def test_failing_tests_are_no_lost_command() -> None:
     before = [shell("make check")] * 3
     finds = [shell("make check", "x", "Tests failed.")]
     assert lost_knowledge(before, finds).commands.lost == ()
-    wrong = [shell("make check", "x", "make: *** No rule to make target 'check'.  Stop.")]
-    assert states(lost_knowledge(before, wrong).commands.lost) == [("make check", "failed after", 3, 1, 1)]
 
 
 def test_a_joint_command_that_fails_blames_none_of_its_parts() -> None:
@@ -79,36 +75,3 @@ def test_argument_shapes_are_names_in_order() -> None:
     after = [tool("Grep", "x", "unexpected argument", glob="*.py", pattern="b"), tool("Grep", pattern="c")]
     found = lost_knowledge(before, after).shapes
     assert states(found.lost) == [("Grep(glob, pattern)", "failed after", 2, 1, 1)]
-
-
-def test_a_repaired_mistake_that_is_made_again_comes_first() -> None:
-    said = "wp: error: the option --env is required"
-    before = [
-        shell("wp deploy waypost", "x", said, message=1),
-        shell("wp deploy waypost --env prod", message=3),
-        shell("wp deploy waypost --env prod", message=5),
-    ]
-    after = [shell("wp deploy waypost", "x", said), shell("wp deploy depot", "x", said)]
-    found = lost_knowledge(before, after).mistakes
-    assert (found.known, states(found.lost)) == (
-        1,
-        [("wp: error: the option --env is required", "made again", 1, 2, 2)],
-    )
-    assert lost_knowledge(before, before[1:]).mistakes.lost == ()
-
-
-@pytest.mark.parametrize(
-    ("failed", "repaired", "again", "said"),
-    [
-        ("deploy api", "deploy api --stage prod", "deploy web", "error: missing --stage"),
-        # A check that complains about its own options has not found anything.
-        ("pytest tests", "pytest tests --env ci", "pytest tests/a.py", "error: missing --env"),
-        ("mypy src", "mypy src --config x.ini", "mypy lib", "mypy: error: the option --config is required"),
-    ],
-)
-def test_an_option_that_was_missing_is_a_mistake_that_can_be_made_again(
-    failed: str, repaired: str, again: str, said: str
-) -> None:
-    before = [shell(failed, "x", said, message=1), shell(repaired, message=3)]
-    found = lost_knowledge(before, [shell(again, "x", said)]).mistakes
-    assert (found.known, found.count("made again")) == (1, 1)

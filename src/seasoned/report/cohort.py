@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from seasoned.errors import UsageError
 from seasoned.report.trials import EARLY_TYPES, EarlyType, Figure, Trials, points, points_between, share
 from seasoned.stats.difference import difference
 from seasoned.stats.interval import Estimate, holm, normal_quantile
@@ -17,7 +16,8 @@ from seasoned.stats.trend import slope_of, stratified_difference
 if TYPE_CHECKING:
     from seasoned.report.trials import Codes, Flags
 
-LENGTHS = (50, 100)  # upper ends of the length buckets, in messages: 0–50, 51–100, 100+
+LENGTHS = (50, 100)  # upper ends of the length buckets, in messages
+LENGTH_NAMES = ("0–50", "51–100", "100+")
 BLOCK = 10
 # Positions are shown in blocks of ten calls; all calls beyond the tenth block form one more.
 BLOCKS = 10
@@ -42,7 +42,6 @@ class Trend(msgspec.Struct, frozen=True):
     within: Estimate  # the tool mix held fixed, endings left out. Negative is improvement.
     short: Estimate  # the same with longer endings left out
     any_tool: Estimate  # endings left out, but the tool mix not held fixed
-    naive: Estimate  # neither
 
 
 class Survival(msgspec.Struct, frozen=True):
@@ -77,7 +76,6 @@ class Cohort(msgspec.Struct, frozen=True):
     overall: Figure
     by_length: tuple[Figure, ...]
     by_position: tuple[Figure, ...]
-    by_fifth: tuple[Figure, ...]
     by_both: tuple[CohortCell, ...]
     by_early_type: tuple[EarlyTrend, ...]
     length_difference: Estimate  # the shortest bucket minus the longest
@@ -85,17 +83,15 @@ class Cohort(msgspec.Struct, frozen=True):
     survivors: Survivors
 
 
-def cohort(trials: Trials, *, lengths: Sequence[int] = LENGTHS) -> Cohort:
+def cohort(trials: Trials) -> Cohort:
     """All figures of many sessions, each with its interval and its n."""
-    buckets = _buckets(trials.messages_of, lengths)[trials.session]
-    names = bucket_names(lengths)
+    buckets = _buckets(trials.messages_of)[trials.session]
+    names = LENGTH_NAMES
     blocks, block_names = _blocks(trials)
-    fifth = trials.fifth()
     return Cohort(
         overall=trials.figure("all", trials.everything()),
         by_length=_figures(trials, buckets, names),
         by_position=_figures(trials, blocks, block_names),
-        by_fifth=_figures(trials, fifth, ("first fifth", "second", "third", "fourth", "last fifth")),
         by_both=tuple(
             CohortCell(name, position, trials.figure(f"{name}, calls {position}", (buckets == i) & (blocks == j)))
             for i, name in enumerate(names)
@@ -109,18 +105,10 @@ def cohort(trials: Trials, *, lengths: Sequence[int] = LENGTHS) -> Cohort:
     )
 
 
-def bucket_names(lengths: Sequence[int] = LENGTHS) -> tuple[str, ...]:
-    """`0–50`, `51–100`, `100+`."""
-    if not lengths or list(lengths) != sorted(set(lengths)) or lengths[0] < 1:
-        raise UsageError(f"Length buckets must be increasing message counts such as 50,100, not {list(lengths)!r}.")
-    starts = [0, *[end + 1 for end in lengths]]
-    return (*[f"{start}–{end}" for start, end in zip(starts, lengths, strict=False)], f"{lengths[-1]}+")
-
-
-def _buckets(messages: Codes, lengths: Sequence[int]) -> Codes:
+def _buckets(messages: Codes) -> Codes:
     import numpy as np
 
-    return np.searchsorted(np.asarray(lengths), messages, side="left").astype(np.int16)
+    return np.searchsorted(np.asarray(LENGTHS), messages, side="left").astype(np.int16)
 
 
 def _blocks(trials: Trials) -> tuple[Codes, tuple[str, ...]]:
@@ -156,7 +144,6 @@ def _trend(trials: Trials) -> Trend:
         within=_slope(trials, trimmed, by_tool=True),
         short=_slope(trials, from_end >= LONG_ENDING, by_tool=True),
         any_tool=_slope(trials, trimmed, by_tool=False),
-        naive=_slope(trials, trials.everything(), by_tool=False),
     )
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -14,16 +12,13 @@ from seasoned.command.parse import names, parse
 from seasoned.command.tool import argument_names
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import WRONG_PATH, CallTarget, target_of
-from seasoned.lesson.failure.repair import repairs
-from seasoned.lesson.failure.signature import signature
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.outcome.track import JudgedCall, Track, counts_of
 from seasoned.outcome.track import tracks as load_tracks
 from seasoned.report.trials import share
 from seasoned.session import SessionRef
 from seasoned.stats.difference import paired_ratio
-from seasoned.stats.difference import ratio as clustered_ratio
-from seasoned.stats.interval import Estimate, Interval, two_sided_z
+from seasoned.stats.interval import Estimate, Interval
 from seasoned.stats.proportion import needed_for_ratio, pool, proportion_ratio, ratio_floor, wilson, wilson_interval
 from seasoned.store import Store
 
@@ -32,7 +27,7 @@ LEVEL = 0.9
 LOW_RATE = 0.01  # below one failure in a hundred calls the ratio does not matter
 FEWEST_CALLS = 20  # counted calls on each side; two failures in ten are an accident, not a rate
 
-Method = Literal["calls of one lineage", "pairs of lineages", "lineages on each side"]
+Method = Literal["calls of one lineage", "pairs of lineages"]
 
 
 class BeforeAfter(msgspec.Struct, frozen=True):
@@ -66,33 +61,26 @@ def judge(before: Counts, after: Counts, *, is_cut: bool = False) -> Judgement:
         of_after = wilson(after.failed, after.counted, level=LEVEL).interval
         of_before = wilson(before.failed, before.counted, level=LEVEL).interval
         ends = _floor(after.error_rate, of_after, of_before, before.counted + after.counted)
-    return _apply(before, after, estimate, ends, "calls of one lineage", 1.0)
+    return _apply(before, after, estimate, ends, "calls of one lineage")
 
 
 def judge_pairs(pairs: Sequence[tuple[Counts, Counts]], before: Counts, after: Counts) -> Judgement:
-    """Apply the rule over lineages: as pairs, or as clusters on each side if pairs give no interval."""
+    """Apply the rule over lineages, each compared with itself."""
     columns = (
         [a.failed for _, a in pairs],
         [a.counted for _, a in pairs],
         [b.failed for b, _ in pairs],
         [b.counted for b, _ in pairs],
     )
-    method: Method = "pairs of lineages"
     estimate = paired_ratio(*columns, level=LEVEL)
     ends = _ends(estimate.interval)
-    if ends is None:
-        method = "lineages on each side"
-        estimate = clustered_ratio(*columns, level=LEVEL)
-        ends = _ends(estimate.interval)
-    if ends is None:
+    if ends is None and not before.failed:
         of_after, of_before = (wilson_interval(pool(*side), LEVEL) for side in (columns[:2], columns[2:]))
         ends = _floor(after.error_rate, of_after, of_before, len(pairs))
-    return _apply(before, after, estimate, ends, method, _spread(before, after, ends))
+    return _apply(before, after, estimate, ends, "pairs of lineages")
 
 
-def _apply(
-    before: Counts, after: Counts, estimate: Estimate, ends: BeforeAfter | None, method: Method, effect: float
-) -> Judgement:
+def _apply(before: Counts, after: Counts, estimate: Estimate, ends: BeforeAfter | None, method: Method) -> Judgement:
     """Preserved: the upper end is within the tolerance, or the rate after is low. Lost: the lower end is above it."""
     rate = after.error_rate
     if min(before.counted, after.counted) < FEWEST_CALLS or rate is None:
@@ -105,15 +93,15 @@ def _apply(
         return Judgement(True, None, estimate.value, ends, method)
     if ends is not None and ends.low > TOLERANCE:
         return Judgement(False, None, estimate.value, ends, method)
-    more, reason = _needed(before, after, effect)
+    more, reason = _needed(before, after)
     return Judgement(None, reason, estimate.value, ends, method, more)
 
 
-def _needed(before: Counts, after: Counts, effect: float) -> tuple[int | None, str]:
-    """How many more calls would show an unchanged rate, as a number and a sentence."""
+def _needed(before: Counts, after: Counts) -> tuple[int | None, str]:
+    """How many more independent calls would show an unchanged rate, as a number and a sentence."""
     rate = (before + after).error_rate
     assert rate is not None  # there are calls on both sides
-    each = needed_for_ratio(rate, TOLERANCE, design_effect=effect, level=LEVEL)
+    each = needed_for_ratio(rate, TOLERANCE, level=LEVEL)
     if each.each is None:
         return None, f"cannot tell: {each.reason}"
     more = max(0, each.each - before.counted) + max(0, each.each - after.counted)
@@ -126,17 +114,6 @@ def _rounded(number: int) -> str:
     """Rounded to two digits: more would suggest precision."""
     digits = max(0, len(str(number)) - 2)
     return f"{round(number, -digits):,}".replace(",", " ")
-
-
-def _spread(before: Counts, after: Counts, ends: BeforeAfter | None) -> float:
-    """How many times the variance of the ratio's logarithm is that of as many independent calls."""
-    if ends is None or ends.high is None or not ends.low or not before.failed or not after.failed:
-        return 1.0
-    own = sum(1 / side.failed - 1 / side.counted for side in (before, after))
-    if own <= 0:
-        return 1.0
-    seen = math.log(ends.high / ends.low) / 2 / two_sided_z(LEVEL)
-    return max(1.0, seen * seen / own)
 
 
 def _ends(interval: Interval | None) -> BeforeAfter | None:
@@ -162,23 +139,13 @@ class Segment(msgspec.Struct, frozen=True):
     calls: tuple[JudgedCall, ...]
 
 
-class Boundary(msgspec.Struct, frozen=True):
-    """One compression with the counts of the segments on its two sides."""
-
-    session: SessionRef
-    kind: Kind
-    message: int
-    before: Counts
-    after: Counts
-
-
 class CompressionCheck(msgspec.Struct, frozen=True):
     """One lineage: its sessions, the counts before and after the first compression, and the judgement."""
 
     sessions: tuple[SessionRef, ...]
     root: str
     has_compression: bool
-    boundaries: tuple[Boundary, ...]
+    compressions: int
     before: Counts | None
     after: Counts | None
     judgement: Judgement
@@ -272,24 +239,11 @@ def check(chain: Sequence[Track]) -> CompressionCheck:
     refs, is_cut = tuple([track.ref for track in chain]), bool(chain) and _is_cut(chain[0])
     root = chain[0].root if chain else ""
     if len(parts) < 2:
-        return CompressionCheck(refs, root, False, (), None, None, Judgement(None, NOT_COMPRESSED, None, None))
+        return CompressionCheck(refs, root, False, 0, None, None, Judgement(None, NOT_COMPRESSED, None, None))
     counts = [counts_of(part.calls) for part in parts]
     before, after = counts[0], sum(counts[1:], Counts())
     judgement = judge(before, after, is_cut=is_cut)
-    return CompressionCheck(refs, root, True, _boundaries(chain, parts, counts), before, after, judgement, is_cut)
-
-
-def _boundaries(chain: Sequence[Track], parts: Sequence[Segment], counts: Sequence[Counts]) -> tuple[Boundary, ...]:
-    """Each compression with the segment that it ended; a continuation ended the last one of its parent."""
-    parents = {track.ref: track.parent for track in chain}
-    last: dict[SessionRef | None, Counts] = {}
-    found = []
-    for number, part in enumerate(parts):
-        if part.kind:
-            ended = last.get(parents[part.session]) if part.kind == "continuation" else None
-            found.append(Boundary(part.session, part.kind, part.message, ended or counts[number - 1], counts[number]))
-        last[part.session] = counts[number]
-    return tuple(found)
+    return CompressionCheck(refs, root, True, len(parts) - 1, before, after, judgement, is_cut)
 
 
 def check_many(many: Iterable[Sequence[Track]]) -> PooledCheck:
@@ -385,10 +339,10 @@ def _figures(counts: Counts) -> str:
     return f"{counts.failed} of {counts.counted} calls fail ({share(counts.error_rate)})"
 
 
-State = Literal["made again", "failed after", "not used"]
+State = Literal["failed after", "not used"]
 Outcome = Literal["ok", "failed", "used"]
 FEWEST_USES = 2  # once may have been luck
-_ORDER: tuple[State, ...] = ("made again", "failed after", "not used")
+_ORDER: tuple[State, ...] = ("failed after", "not used")
 
 
 class LostKnowledge(msgspec.Struct, frozen=True):
@@ -396,8 +350,8 @@ class LostKnowledge(msgspec.Struct, frozen=True):
 
     what: str
     state: State
-    before: int  # how often it worked before; for a mistake, how often it was made
-    after: int  # how often it was used after; for a mistake, how often it was made
+    before: int  # how often it worked before
+    after: int  # how often it was used after
     failed_after: int
 
 
@@ -417,7 +371,6 @@ class Knowledge(msgspec.Struct, frozen=True):
     commands: Topic
     paths: Topic
     shapes: Topic
-    mistakes: Topic  # repaired before; lost if they were made again
 
 
 class _Uses(msgspec.Struct):
@@ -447,7 +400,6 @@ def lost_knowledge(before: Sequence[JudgedCall], after: Sequence[JudgedCall]) ->
         commands=_topic(before, after, _commands, _by_name),
         paths=_topic(before, after, _paths, _by_path),
         shapes=_topic(before, after, _shapes, _by_name),
-        mistakes=_mistakes(before, after),
     )
 
 
@@ -487,26 +439,6 @@ def _by_name(now: Mapping[str, _Uses]) -> Lookup:
     return lambda what: now.get(what) or _Uses()
 
 
-def _mistakes(before: Sequence[JudgedCall], after: Sequence[JudgedCall]) -> Topic:
-    """Failures that were repaired before and happen again after, without those of the environment or of checks."""
-    repaired = {signature(before[one.failed]) for one in repairs(before) if _is_mistake(before[one.failed])}
-    then, now = (Counter([signature(call) for call in calls if _is_mistake(call)]) for calls in (before, after))
-    lost = [LostKnowledge(what, "made again", then[what], now[what], now[what]) for what in repaired if now[what]]
-    return Topic(len(repaired), _most_important_first(lost))
-
-
-def _is_mistake(call: JudgedCall) -> bool:
-    return call.has_failed and call.fault != "environment" and not _only_finds(target_of(call))
-
-
-_WRONG_USE = LazyRegex(
-    r"command not found|unknown|unrecogni[sz]ed|no rule to make|usage:|invalid option|missing script|no such option"
-    r"|missing (?:(?:required )?(?:option|flag|argument)s?:? )?['\"`]?-{1,2}[a-z]|required\b[^\n]{0,40}\s['\"`]?--[a-z]"
-    r"|--[a-z][\w-]*['\"`]? (?:is|are) (?:required|missing)",
-    re.IGNORECASE,
-)
-
-
 def _commands(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
     """Program and subcommand of what a shell call was about."""
     if call.command is None:
@@ -524,9 +456,8 @@ def _commands(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
 
 
 def _only_finds(target: CallTarget) -> bool:
-    """A check that reports a finding worked, unless it complains about its own usage."""
-    checks = bool(target.runs) and all(run.is_check for run in target.failed_runs)
-    return checks and not _WRONG_USE.compiled.search(target.error_text)
+    """A check that reports a finding worked."""
+    return bool(target.runs) and all(run.is_check for run in target.failed_runs)
 
 
 _READERS = names("cat head tail nl wc less more bat sed")

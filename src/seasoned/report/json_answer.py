@@ -11,7 +11,6 @@ from seasoned.outcome.error_rate import Counts
 from seasoned.outcome.track import Track
 from seasoned.report.compare import Comparison
 from seasoned.report.compression import (
-    CompressionCheck,
     Judgement,
     Knowledge,
     PooledCheck,
@@ -21,11 +20,9 @@ from seasoned.report.compression import (
     lost_knowledge,
     sentence,
 )
-from seasoned.report.measures import SessionMeasures
 from seasoned.report.profile import Profile, profile_calls
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval
-from seasoned.stats.proportion import wilson
 
 # Answers also go to models, so long lists are truncated; the counts stay complete.
 MOST_SHOWN = 20  # of each list of lost things
@@ -53,21 +50,11 @@ def profile_answer(found: Profile) -> dict[str, Any]:
         "proficiency_gain": found.gain.value,
         "proficiency_gain_interval": _ends(found.gain.interval),
         "proficiency_gain_reason": found.gain.reason,
-        "measures": None if found.measures is None else _measures(found.measures),
         "dominant_tool_type": found.dominant_tool_type,
         "task_type": found.task_type,
         "compaction_count": found.compactions,
         "usage": msgspec.structs.asdict(found.usage),
         "cost_usd": found.cost_usd,
-    }
-
-
-def _measures(found: SessionMeasures) -> dict[str, Any]:
-    early = wilson(found.early_errors, found.early_calls)
-    return {
-        **msgspec.structs.asdict(found),
-        "early_error_rate": early.value,
-        "early_error_rate_interval": _ends(early.interval),
     }
 
 
@@ -90,7 +77,7 @@ def compression_answer(asked: SessionRef, chain: Sequence[Track]) -> dict[str, A
         "pre_compression_profile": pre,
         "post_compression_profile": post,
         **_judgement(found.judgement),
-        "boundaries": _boundaries(found),
+        "compressions": found.compressions,
         "lost": None if lost is None else _lost(lost),
         "sentence": sentence(found),
     }
@@ -117,7 +104,7 @@ def pooled_answer(found: PooledCheck) -> dict[str, Any]:
                 "before": _counts(one.before),
                 "after": _counts(one.after),
                 **_judgement(one.judgement),
-                "boundaries": _boundaries(one),
+                "compressions": one.compressions,
             }
             for one in found.checks
         ],
@@ -149,7 +136,6 @@ def comparison_answer(found: Comparison, *, as_sets: bool) -> dict[str, Any]:
         "notes": list(found.notes),
         "in_both": [ref.native_id for ref in found.in_both],
         "smallest_detectable": _smallest(found),
-        "measures": msgspec.to_builtins(found.measures),
     }
 
 
@@ -162,7 +148,6 @@ def topics(lost: Knowledge) -> list[tuple[str, Topic, str]]:
     """The kinds of knowledge: name, topic, and when something counts as known."""
     worked = "that worked at least twice"
     return [
-        ("mistakes", lost.mistakes, "that were repaired"),
         ("commands", lost.commands, worked),
         ("paths", lost.paths, worked),
         ("shapes", lost.shapes, f"of arguments {worked}"),
@@ -192,19 +177,6 @@ def _counts(counts: Counts | None) -> dict[str, Any] | None:
         "unclear_calls": counts.unclear,
         "error_rate": counts.error_rate,
     }
-
-
-def _boundaries(found: CompressionCheck) -> list[dict[str, Any]]:
-    return [
-        {
-            "session_id": one.session.native_id,
-            "kind": one.kind,
-            "message": one.message,
-            "before": _counts(one.before),
-            "after": _counts(one.after),
-        }
-        for one in found.boundaries
-    ]
 
 
 def _lost(lost: Knowledge) -> dict[str, Any]:

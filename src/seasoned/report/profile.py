@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import msgspec
 
 from seasoned.command.tool import Kind, TaskType, is_trivial, task_type_of, tool_of
 from seasoned.outcome.error_rate import Counts
 from seasoned.outcome.track import JudgedCall, Track, counts_of
-from seasoned.report.measures import SessionMeasures, measures_of_track
+from seasoned.report.trials import EARLY_TURNS
 from seasoned.session import Usage
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import proportion_difference, wilson
@@ -51,7 +52,6 @@ class Profile(msgspec.Struct, frozen=True):
     cost_usd: float | None = None
     compactions: int = 0
     copies: int = 0
-    measures: SessionMeasures | None = None  # None for a part of a session
 
     @property
     def calls(self) -> int:
@@ -69,7 +69,6 @@ def profile(track: Track) -> Profile:
         cost_usd=track.cost_usd,
         compactions=len(track.compactions),
         copies=track.copies,
-        measures=measures_of_track(track),
     )
 
 
@@ -128,3 +127,44 @@ def _dominant(calls: Sequence[JudgedCall]) -> Kind | None:
 def _task_type(calls: Sequence[JudgedCall]) -> TaskType | None:
     kinds = [call.kind for call in calls if not is_trivial(call.tool)]
     return task_type_of({kind: kinds.count(kind) for kind in set(kinds)})
+
+
+class MeasuredCall(Protocol):
+    """What a call is measured by."""
+
+    @property
+    def tool(self) -> str: ...
+    @property
+    def counts_as(self) -> str: ...
+
+
+class SessionMeasures(msgspec.Struct, frozen=True):
+    """The measures of one session or run, from its calls that count."""
+
+    early_calls: int
+    early_errors: int  # of these, the calls that failed
+    errors: int
+    calls_to_success: int | None  # None: no call worked
+    diversity: int  # different tools, without plans and the like
+
+    @property
+    def early_error_rate(self) -> float | None:
+        return self.early_errors / self.early_calls if self.early_calls else None
+
+
+def measures_of(calls: Sequence[MeasuredCall], turns: Iterable[int]) -> SessionMeasures:
+    """The measures of calls in order; `turns` has the turn of each, from 1."""
+    counted = [
+        (call.counts_as == "failed", turn)
+        for call, turn in zip(calls, turns, strict=True)
+        if call.counts_as in ("ok", "failed")
+    ]
+    early = [has_failed for has_failed, turn in counted if turn <= EARLY_TURNS]
+    worked = (number for number, (has_failed, _) in enumerate(counted, start=1) if not has_failed)
+    return SessionMeasures(
+        early_calls=len(early),
+        early_errors=sum(early),
+        errors=sum(has_failed for has_failed, _ in counted),
+        calls_to_success=next(worked, None),
+        diversity=len({call.tool for call in calls if call.counts_as != "trivial"}),
+    )

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -20,7 +19,7 @@ from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.outcome.track import Track, compressed, tracks
 from seasoned.project import name_of
-from seasoned.report.cohort import LENGTHS, Cohort, CohortVerdict, bucket_names, cohort, verdict
+from seasoned.report.cohort import Cohort, CohortVerdict, cohort, verdict
 from seasoned.report.compression import PooledCheck, chains, check_many
 from seasoned.report.trials import Figure, TrialColumns, Trials
 from seasoned.session import Usage, sum_usage
@@ -30,7 +29,6 @@ _TOLD_SESSIONS = 200  # sessions between two reports of progress
 _DAYS_BY_DAY = 45  # a report over more days than this shows weeks
 _MOST_TOOLS = 25
 _MOST_MISTAKES = 40
-_MOST_SIGNALS = 15
 _FEWEST = 2  # sessions in which an error comes back
 
 
@@ -56,8 +54,7 @@ class Recurrence(msgspec.Struct, frozen=True):
     repaired: int  # lineages that repaired it in the way that sessions see
     calls: int  # that it cost
     refs: tuple[str, ...]  # a few of the sessions
-    kind: Literal["mistake", "signal"]  # a signal reports on the user's code: a failing test, a linter's finding
-    action: str | None  # what to do instead; None for a signal, and if nothing is known
+    action: str | None  # what to do instead; None if nothing is known
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -80,9 +77,8 @@ class Report(msgspec.Struct, frozen=True):
     over_time: tuple[Figure, ...]
     cohort: Cohort
     verdict: CohortVerdict
-    recurrences: tuple[Recurrence, ...]  # mistakes, then signals
+    recurrences: tuple[Recurrence, ...]  # the first ones only
     recurring: int
-    recurring_mistakes: int  # of `recurring`, without signals
     compression: PooledCheck
     spending: Spending
 
@@ -141,10 +137,8 @@ def report(
     title: str = "Sessions",
     sources: Sequence[str] = (),
     include: Include = NOTHING_MORE,
-    lengths: Sequence[int] = LENGTHS,
 ) -> Report:
     """The report on sessions; `compressed` are those for the compression check."""
-    bucket_names(lengths)  # raises before the work begins
     facts = _ReportFacts()
     for track in tracks:
         facts.add(track)
@@ -152,9 +146,8 @@ def report(
     # Free this before computing the figures, which need the most memory.
     del facts.lessons
     trials = facts.columns.trials()
-    figures = cohort(trials, lengths=lengths)
+    figures = cohort(trials)
     by_tool = _by_tool(trials)
-    mistakes = [found for found in recurrences if found.kind == "mistake"]
     return Report(
         made_at=made_at,
         title=title,
@@ -172,25 +165,22 @@ def report(
         over_time=_over_time(trials, facts.dates),
         cohort=figures,
         verdict=verdict(figures),
-        recurrences=(*mistakes[:_MOST_MISTAKES], *recurrences[len(mistakes) :][:_MOST_SIGNALS]),
+        recurrences=tuple(recurrences[:_MOST_MISTAKES]),
         recurring=len(recurrences),
-        recurring_mistakes=len(mistakes),
         compression=check_many(chains(compressed)),
         spending=facts.spending(),
     )
 
 
 def _recurrences(found: Iterable[ProjectLessons]) -> list[Recurrence]:
-    """The errors that came back, mistakes before signals, those in most sessions first."""
-    errors = [_recurrence(one, "mistake") for known in found for one in known.repairs() if one.among >= _FEWEST]
-    errors += [_recurrence(one, "signal") for known in found for one in known.signals()]
-    return sorted(errors, key=lambda one: (one.kind == "signal", -one.sessions, -one.failures, one.signature))
+    """The mistakes that came back, those in most sessions first."""
+    mistakes = [_recurrence(one) for known in found for one in known.repairs() if one.among >= _FEWEST]
+    return sorted(mistakes, key=lambda one: (-one.sessions, -one.failures, one.signature))
 
 
-def _recurrence(lesson: Lesson, kind: Literal["mistake", "signal"]) -> Recurrence:
+def _recurrence(lesson: Lesson) -> Recurrence:
     failed = lesson.failed
     assert failed is not None
-    is_told = kind == "mistake" and not lesson.silent
     is_repaired = not lesson.silent and (lesson.way is None or lesson.way.kind != "expect")
     return Recurrence(
         failed.tool,
@@ -202,8 +192,7 @@ def _recurrence(lesson: Lesson, kind: Literal["mistake", "signal"]) -> Recurrenc
         lesson.lineages if is_repaired else 0,
         lesson.cost.calls,
         lesson.sessions,
-        kind,
-        line_of(lesson) or hint_text(lesson) if is_told else None,
+        None if lesson.silent else line_of(lesson) or hint_text(lesson),
     )
 
 
@@ -272,7 +261,6 @@ def report_on(
     paths: Sequence[Path] = (),
     agent: str | None = None,
     project: str | None = None,
-    lengths: Sequence[int] = LENGTHS,
     include: Include = NOTHING_MORE,
     tell: Tell = lambda done, every: None,
 ) -> Report:
@@ -293,7 +281,6 @@ def report_on(
         title=f"Sessions of {whose}" if project is None else f"Sessions of {whose} in {name_of(project)}",
         sources=[str(path) for path in paths],
         include=include,
-        lengths=lengths,
     )
 
 

@@ -97,12 +97,6 @@ class Trials:
         of_session = np.maximum(self.calls_of - 1, 1)
         return np.asarray(self.position[among] / of_session[self.session[among]], dtype=float)
 
-    def fifth(self) -> Codes:
-        """The fifth of its session, 0 to 4, by the session's own calls."""
-        import numpy as np
-
-        return np.minimum(5 * self.position // np.maximum(self.calls_of[self.session], 1), 4).astype(np.int16)
-
     def figure(self, label: str, among: Flags | Codes, *, fixed_mix: bool = False) -> Figure:
         """The error rate of the selected calls: flags, or their positions in the columns."""
         import numpy as np

@@ -29,7 +29,6 @@ from seasoned.outcome.error_rate import Counts, Include
 from seasoned.outcome.track import Track, tracks
 from seasoned.report.compare import ComparedSide, Comparison, compare_sessions, compare_sets
 from seasoned.report.compression import (
-    CompressionCheck,
     Judgement,
     Knowledge,
     PooledCheck,
@@ -50,15 +49,13 @@ from seasoned.report.json_answer import (
     topics,
     track_answer,
 )
-from seasoned.report.measures import LABELS, SessionMeasures
 from seasoned.report.page.sections import render
 from seasoned.report.profile import Profile
 from seasoned.report.profile import profile as profile_of
 from seasoned.report.report import Recurrence, Report, report_on
-from seasoned.report.trials import EARLY_TURNS, Figure, points_between, share, share_between
+from seasoned.report.trials import Figure, points_between, share, share_between
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Estimate
-from seasoned.stats.proportion import wilson
 from seasoned.store.search import find_session
 from seasoned.text import plural
 
@@ -132,7 +129,6 @@ def report(
 
 
 _MISTAKES_SHOWN = 8
-_SIGNALS_SHOWN = 3
 
 
 def print_report(made: Report) -> None:
@@ -146,7 +142,7 @@ def print_report(made: Report) -> None:
     say("\nError rate by length of the session and by where in it the call stands:\n")
     _print_figures("messages", made.cohort.by_length)
     say()
-    _print_figures("part of session", made.cohort.by_fifth)
+    _print_figures("call", made.cohort.by_position)
     print_recurrences(made)
 
 
@@ -162,27 +158,15 @@ def print_verdict(made: Report) -> None:
 
 
 def print_recurrences(made: Report) -> None:
-    """Print what to do about the mistakes that recur in most sessions, and what tests and checks report most often."""
-    mistakes = [one for one in made.recurrences if one.kind == "mistake"]
-    signals = [one for one in made.recurrences if one.kind == "signal"]
+    """Print what to do about the mistakes that recur in most sessions."""
     if not made.recurrences:
         say("\nNo error came back in a second session.")
-    if mistakes:
-        say(f"\nMistakes that come back ({plural(made.recurring_mistakes, 'kind')}):\n")
-        for one in mistakes[:_MISTAKES_SHOWN]:
-            often = f"{plural(one.failures, 'failure')} in {plural(one.sessions, 'session')}"
-            lost = f"{plural(one.calls, 'call')} lost" + (f", {one.repaired} repaired it so" if one.repaired else "")
-            say(f"  - {printable(one.action or f'{_where(one)}: {one.signature}')} ({often}, {lost})")
-    if signals:
-        count = plural(made.recurring - made.recurring_mistakes, "kind")
-        say(f"\nWhat tests, checks and builds report most often ({count}):\n")
-        table(
-            ["report", "tool", "failures", "sessions", "fixed"],
-            [
-                (printable(one.signature), _where(one), one.failures, one.sessions, one.repaired)
-                for one in signals[:_SIGNALS_SHOWN]
-            ],
-        )
+        return
+    say(f"\nMistakes that come back ({plural(made.recurring, 'kind')}):\n")
+    for one in made.recurrences[:_MISTAKES_SHOWN]:
+        often = f"{plural(one.failures, 'failure')} in {plural(one.sessions, 'session')}"
+        lost = f"{plural(one.calls, 'call')} lost" + (f", {one.repaired} repaired it so" if one.repaired else "")
+        say(f"  - {printable(one.action or f'{_where(one)}: {one.signature}')} ({often}, {lost})")
 
 
 def _where(found: Recurrence) -> str:
@@ -254,8 +238,6 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
     say(f"First fifth       {share_between(found.early)}")
     say(f"Last fifth        {share_between(found.late)}")
     say(f"Proficiency gain  {points_between(found.gain)}; negative is improvement")
-    if found.measures is not None:
-        _print_measures(found.measures)
     say(f"Task {shown(found.task_type)} · mostly {shown(found.dominant_tool_type)} tools")
     tokens = [f"{name.replace('_', ' ')} {shown(getattr(found.usage, name))}" for name in found.usage.__struct_fields__]
     cost = "cost unknown" if found.cost_usd is None else f"{found.cost_usd:.4f} USD"
@@ -266,15 +248,6 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
             (tool, use.calls, use.ok, use.failed, use.unclear, use.left_out, share(use.success_rate))
             for tool, use in found.tools.items()
         ],
-    )
-
-
-def _print_measures(found: SessionMeasures) -> None:
-    say(f"First {EARLY_TURNS} turns    {share_between(wilson(found.early_errors, found.early_calls))}")
-    when = "no call worked" if found.calls_to_success is None else f"with call {found.calls_to_success}"
-    after = "" if found.seconds_to_success is None else f", after {found.seconds_to_success:.0f} s"
-    say(
-        f"First success     {when}{after}; {plural(found.errors, 'error')}, {plural(found.diversity, 'different tool')}"
     )
 
 
@@ -423,7 +396,6 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, An
     if found.judgement.more_calls:
         say("One session rarely has that many calls. Give a folder to judge many sessions together.")
     say(_CAUSE + _counted_too(more))
-    _print_boundaries(found)
     _print_lost(lost_knowledge(*around(chain)))
 
 
@@ -472,22 +444,10 @@ def _word(judgement: Judgement) -> str:
     return {True: "yes", False: "no", None: "cannot tell"}[judgement.preserved]
 
 
-def _print_boundaries(found: CompressionCheck) -> None:
-    say()
-    table(
-        ["compression", "session", "at message", "before", "failed", "rate", "after", "failed after", "rate after"],
-        [
-            (one.kind, one.session.native_id, one.message, *_cells(one.before), *_cells(one.after))
-            for one in found.boundaries
-        ],
-        nowrap=["session"],
-    )
-
-
 def _print_lost(lost: Knowledge) -> None:
     say()
     for name, topic, known in topics(lost):
-        states = [f"{topic.count(one)} {one}" for one in ("made again", "failed after", "not used") if topic.count(one)]
+        states = [f"{topic.count(one)} {one}" for one in ("failed after", "not used") if topic.count(one)]
         if topic.known:
             rest = f", of these {' and '.join(states)}" if states else "; none is lost"
             say(f"{name}: {topic.known} {known}{rest}")
@@ -512,29 +472,10 @@ def print_comparison(found: Comparison, *, as_sets: bool, more: dict[str, Any], 
         nowrap=["session"],
     )
     say(f"\n{found.sentence}")
-    if found.measures:
-        say("\nMeans over lineages; warm minus cold:\n")
-        table(
-            ["measure", "warm", "cold", "difference", "95 % interval"],
-            [
-                (LABELS[one.measure], *map(_figure, (one.warm, one.cold, one.difference.value)), _ends(one.difference))
-                for one in found.measures
-            ],
-            nowrap=["measure", "95 % interval"],
-        )
     for note in found.notes:
         say(note)
     if said := _counted_too(more):
         say(said.strip())
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-def _ends(estimate: Estimate) -> str:
-    ends = estimate.interval
-    return estimate.reason or "–" if ends is None else f"{ends.low:.2f} to {ends.high:.2f}"
 
 
 def _side_row(name: str, side: ComparedSide, *, as_sets: bool) -> tuple[object, ...]:

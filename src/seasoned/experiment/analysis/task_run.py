@@ -9,7 +9,7 @@ import msgspec
 
 from seasoned.outcome.error_rate import count_name
 from seasoned.outcome.judge import judge_session
-from seasoned.report.measures import measures_of
+from seasoned.report.profile import measures_of
 from seasoned.report.trials import EARLY_TURNS
 from seasoned.session import Session, Usage
 

@@ -69,15 +69,6 @@ def plots(report: Report) -> tuple[Plot, ...]:
     return (
         _trend(report),
         _position(found.by_position),
-        _dots(
-            "fifth",
-            "Error by fifth of a session",
-            "The error rate in the first to the last fifth of every session, so that short and long sessions count at "
-            "each stage.",
-            "The effect of endings: where failures end sessions, the last fifth looks worse than it was.",
-            found.by_fifth,
-            what="part",
-        ),
         _length(found.by_length, found.length_difference),
         _map(found.by_both),
         _early(found.by_early_type),
@@ -102,7 +93,6 @@ def _trend(report: Report) -> Plot:
         ("Tools held fixed, last call left out", trend.within),
         (f"Tools held fixed, last {LONG_ENDING} left out", trend.short),
         ("Any tools, last call left out" if ENDING == 1 else f"Any tools, last {ENDING} left out", trend.any_tool),
-        ("Any tools, all calls", trend.naive),
     )
     return Plot(
         "trend",
@@ -265,7 +255,7 @@ def _compression(found: PooledCheck) -> Plot:
                 *judgement_cells(check.judgement),
                 side(check.before),
                 side(check.after),
-                number(len(check.boundaries)),
+                number(check.compressions),
             )
             for check in largest
         ),

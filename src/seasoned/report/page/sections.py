@@ -29,7 +29,7 @@ PARTS = (
         "along",
         "Along a session",
         "Does the error rate change during a session?",
-        ("position", "fifth"),
+        ("position",),
     ),
     (
         "between",
@@ -64,7 +64,7 @@ Line = tuple[str, str, str]
 class ErrorText(msgspec.Struct, frozen=True):
     """One recurring error as text."""
 
-    action: str | None  # None for a signal, or if there is nothing to say
+    action: str | None  # None if there is nothing to say
     where: str
     signature: str
     often: str
@@ -78,8 +78,7 @@ def words(report: Report) -> dict[str, Any]:
         "period": _period(report.first, report.last),
         "headline": headline(report),
         "shown_errors": _SHOWN_ERRORS,
-        "errors": [error_text(found) for found in report.recurrences if found.kind == "mistake"],
-        "signals": [error_text(found) for found in report.recurrences if found.kind == "signal"],
+        "errors": [error_text(found) for found in report.recurrences],
         "compaction": compaction(report.compression),
         "spending": spending(report.spending, report.sessions),
         "counting": _counting(report.include),
@@ -105,7 +104,7 @@ def headline(report: Report) -> tuple[Line, ...]:
         ("Calls left out", number(left_out), ", ".join(parts) or "none"),
         (
             "Mistakes that recur",
-            number(report.recurring_mistakes),
+            number(report.recurring),
             "the same failure of the same tool in more than one session, without tests and checks that report on code",
         ),
         ("Cost", dollars(spent.cost_usd), _cost_note(spent)),
@@ -147,7 +146,7 @@ def error_text(found: Recurrence) -> ErrorText:
         None if found.action is None else visible(found.action, _TEXT_CHARS),
         visible(where, _NAME_CHARS),
         visible(found.signature, _TEXT_CHARS),
-        f"{often}, {plural(found.calls, 'call')} lost" if found.kind == "mistake" else often,
+        f"{often}, {plural(found.calls, 'call')} lost",
         "no date in the history" if found.last_seen is None else f"last seen {date(found.last_seen)}",
     )
 
