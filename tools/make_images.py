@@ -96,7 +96,7 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
         asked = found.serving.ask(**DELETE)
 
         def advised(page: Page) -> None:
-            # Advice is gathered by another process.
+            # The inbox is gathered by another process.
             page.wait_for_selector("[data-working]", state="detached", timeout=90_000)
             page.wait_for_timeout(500)
 

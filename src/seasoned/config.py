@@ -103,6 +103,8 @@ class Config(msgspec.Struct, frozen=True):
     # Whether a review may change skills that a person wrote.
     review_allow_person_skills: bool = False
     review_model: str | None = None  # another, cheaper model of the reviewer
+    # What is accepted of the inbox without asking: `line`, `correction`, `rule`. Notes and skills: `review_staging`.
+    inbox_accepts: tuple[Literal["line", "correction", "rule"], ...] = ()
     # Where the confirmation service listens (SEASONED_CONFIRM_URL).
     confirm_url: str | None = None
     telegram_url: str = "https://api.telegram.org"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from seasoned.config import Config
 from seasoned.gateway.history_usage import fill_prices
-from tests.browser.test_advice import look_closely
+from tests.browser.test_inbox import look_closely
 from tests.browser.walking import Walk
 from tests.web.filled import fill_project, fill_sessions, store_of
 from tests.web.pages import site
@@ -48,7 +48,7 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
                 assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0, "one screen"
             page.set_viewport_size({"width": 1280, "height": 900})
             look_closely(walker, "questions")
-            page.click("#do [id^=advice-] a")
+            page.click("#do [id^=proposal-] a")
             page.wait_for_selector("h1")
             # What did a project cost?
             walker.go(f"{visit}/projects")
@@ -58,7 +58,7 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
             page.wait_for_selector("h2:has-text('What the next session sees at its start')")
             # Has it helped?
             assert "seasoned backtest --store --project" in page.inner_text("main")
-            # The page loads again when its advice is there.
+            # The page loads again when its inbox is there.
             page.wait_for_selector("[data-working]", state="detached")
             # The menu opens without a script, closes by Escape, and holds the other pages.
             page.click(".menu summary")

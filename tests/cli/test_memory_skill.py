@@ -77,12 +77,13 @@ def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
         desk = journal_at(home / ".seasoned", staging=True, store=store)
         memory_file.add(desk, "notes", "A fact.", by=REVIEW)
         edit.create(desk, "ship", "Ship it.", description="Ship.", by=REVIEW)
-    (waiting,) = [one for one in answer("review", "--staged")["changes"] if one["kind"] == "memory"]
-    assert (waiting["actor"], waiting["parent"], waiting["call_id"]) == ("review", "seasoned:s1", "call_9")
     assert "notes: A fact." in seasoned("memory", "--history").stdout
-    rejected = seasoned("review", "--drop", waiting["id"]).stdout
-    assert rejected == f"Rejected change {waiting['id']}: nothing was written.\n"
-    (waiting,) = answer("review", "--staged")["changes"]
-    assert [one["state"] for one in answer("review", "--accept", waiting["id"])["changes"]] == ["kept"]
+    listed = seasoned("inbox").stdout
+    assert "Add the note “A fact.”" in listed and "+A fact." in listed and "create ship" in listed.lower()
+    note = next(one["proposal"] for one in answer("inbox")["items"] if one["proposal"]["kind"] == "note")
+    assert note["evidence"]["refs"] == ["seasoned:s1"]
+    assert "Rejected." in seasoned("inbox", "--reject", note["id"]).stdout
+    (waiting,) = answer("inbox")["items"]
+    assert answer("inbox", "--accept", waiting["proposal"]["id"], "--yes")["state"] == "accepted"
     assert answer("skill")["skills"][0]["created_by"] == "review"
-    assert "No staged changes" in seasoned("review", "--staged").stdout
+    assert "The inbox is empty." in seasoned("inbox").stdout

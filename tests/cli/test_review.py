@@ -62,7 +62,7 @@ def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
     done, _ = reviewed(home, samples, proposed(note("A fact.")), options=("--staging",))
     assert (done["kept"], done["staged"]) == (0, 1)
     assert not (home / ".seasoned/memory/MEMORY.md").exists()
-    assert [one["state"] for one in answer("review", "--staged")["changes"]] == ["staged"]
+    assert [one["proposal"]["text"] for one in answer("inbox")["items"]] == ["A fact."]
 
 
 def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path, samples: Path) -> None:
@@ -72,17 +72,11 @@ def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path,
     texts = (copied.removeprefix("|foreign| ").strip(), "Mira wants tests first.")
     done, _ = reviewed(home, samples, proposed(*map(note, texts)))
     assert (done["kept"], done["staged"]) == (1, 1)
-    (one,) = answer("review", "--staged")["changes"]
-    assert (one["reason"], one["parent"]) == ("foreign", done["session"]) and one["foreign_call"]
-    shown = seasoned("review", "--staged").stdout
-    assert f"session: {done['session']}" in shown and "staged because it repeats a result or a page" in shown
-    assert f"call: {one['foreign_tool']} ({one['foreign_call']})" in shown and "foreign text: " in shown
-    both = seasoned("review", "--accept", one["id"], "--drop", one["id"], expect=2)
-    assert "choose one" in both.stderr
-    (decided,) = answer("review", "--accept", one["id"])["changes"]
-    assert decided["ok"] and decided["state"] == "kept"
-    assert seasoned("review", "--staged").stdout == "No staged changes.\n"
-    assert "is not pending" in seasoned("review", "--drop", one["id"], expect=1).stderr
+    (one,) = answer("inbox")["items"]
+    assert one["proposal"]["evidence"]["refs"] == [done["session"]]
+    assert "it waits because it repeats a result or a page. From `" in one["evidence"]
+    assert answer("inbox", "--accept", one["proposal"]["id"], "--yes")["state"] == "accepted"
+    assert seasoned("inbox").stdout.startswith("The inbox is empty.\n")
 
 
 def test_an_agent_that_is_not_there_is_named_in_one_sentence(home: Path, samples: Path) -> None:

@@ -101,7 +101,7 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "seasoned": (
         (
             "seasoned confirm allow send_email",
-            "seasoned memory accept 3",
+            "seasoned inbox --accept 3",
             "seasoned confirm serve",
             "hermes seasoned confirm approve 1",
         ),

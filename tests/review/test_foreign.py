@@ -94,7 +94,7 @@ def test_what_repeats_a_result_is_staged_with_its_source_and_the_rest_is_kept(tm
     session = session_of(returned("Read", file_path="README.md"))
     done = reviewed(tmp_path, session, note(FOREIGN.lower()), note(HONEST), skill("deploy", f"1. {FOREIGN}\n"))
     assert (done.kept, done.staged) == (1, 2) and notes_of(tmp_path) == [HONEST]
-    assert "Waiting for you (`seasoned review --staged`): memory +1; skill `deploy` created" in (done.said or "")
+    assert "Waiting for you (`seasoned inbox`): memory +1; skill `deploy` created" in (done.said or "")
     for one in staged_in(tmp_path):
         assert (one.reason, one.parent, one.foreign_call, one.foreign_tool, one.foreign_text) == (
             "foreign",

@@ -128,7 +128,7 @@ def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
     said = answer(note("Mira likes tables."), skill("make-tables"))
     review = review_now(tmp_path, session_about("Make a table."), said, staging=True)
     assert (review.state, review.kept, review.staged) == ("kept", 0, 2)
-    assert review.said == ("Waiting for you (`seasoned review --staged`): memory +1; skill `make-tables` created")
+    assert review.said == ("Waiting for you (`seasoned inbox`): memory +1; skill `make-tables` created")
     assert notes_of(tmp_path) == [] and not (tmp_path / "skills/make-tables").exists()
     with context_at(tmp_path).journal() as journal:
         for change in changes(journal.store, state="staged"):

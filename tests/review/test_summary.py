@@ -31,7 +31,7 @@ def change(number: int, kind: str, action: str, target: str = "notes", file: str
         ([change(1, "memory", "add", state="failed"), change(2, "memory", "add", state="undone")], None),
         (
             [change(1, "memory", "add"), change(2, "skill", "create", "x", state="staged")],
-            "Kept: memory +1. Waiting for you (`seasoned review --staged`): skill `x` created",
+            "Kept: memory +1. Waiting for you (`seasoned inbox`): skill `x` created",
         ),
     ],
 )

@@ -22,7 +22,7 @@ from tests.each_case import each_case
 
 LOCAL = frozenset(
     ("call", "export", "forget", "guard", "learned", "message", "mining", "review", "run", "session", "source")
-) | {"advise", "insight", "lesson", "page", "project", "receipt", "rule", "template", "usage"}
+) | {"insight", "lesson", "page", "project", "proposal", "receipt", "rule", "template", "usage"}
 LOCAL |= {"search"}
 """Queries of histories, which stay in the store of each machine; all others run on both."""
 SERVER = frozenset({"visit"})

@@ -60,8 +60,8 @@ ANSWERS = {
         "recall --all --json --tool mcp__atlas__search --error 'path not in workspace: depots'",
     ],
     "receipt": ["receipt --json"],
-    "advise": ["scan {samples}", "advise --all --json"],
-    "advice": ["scan {samples}", "advise", "advise --dismiss 1", "advise --undo --yes --json"],
+    "inbox": ["scan {samples}", "inbox --json"],
+    "decision": ["scan {samples}", "inbox", "inbox --reject 1", "inbox --undo --yes --json"],
     "lessons": ["scan {samples}", "lessons --project /home/mira/waypost --json"],
     "backtest": ["backtest {samples} --fewest 2 --shown --json"],
     "memory": ["memory --json"],
@@ -103,8 +103,6 @@ ANSWERS = {
 }
 # How to get each answer: commands one after the other, of which the last one prints it. A scripted model answers.
 SCANNED = ("search", "resume", "forget", "export", "doctor", "projects", "project", "project-merge", "project-split")
-# With an agent that is not connected there is something to advise.
-WITH_AGENT = ("advise", "advice")
 # The answers are asked for in this many tests, so that two processes can share them.
 ANSWER_PARTS = 4
 
@@ -113,7 +111,6 @@ BY_HAND = {
     "model": ("path", "bytes", "is_new"),
     "share": ("project", "path", "is_changed", "is_written"),
     "watch": ("event", "title", "project", "failed_in_a_row", "verdict", "counts_as", "arguments"),
-    "decisions": ("changes", "ok", "state", "change", "said"),
     "confirm-submitted": ("id", "action", "status", "digest", "timeout_seconds", "message", "approve_url", "deny_url"),
     "confirm-request": ("id", "details", "status", "resolved_by", "digest", "redeem_before", "votes", "is_unused"),
     "confirm-decided": ("id", "action", "status", "resolved_by"),
@@ -233,8 +230,6 @@ def _answers(name: str, home: Path) -> list[Any]:
     out, earlier = "", []
     (home / ".seasoned/scripts").mkdir()
     (home / ".seasoned/scripts/hello.sh").write_text("echo Hello.", "utf-8")
-    if name in WITH_AGENT:
-        (home / ".claude").mkdir()
     with serve_script(*SCRIPT) as server:
         for command in ANSWERS[name]:
             given = {"samples": SAMPLES, "server": server.base_url, "tasks": write_tasks(home), "home": home}

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import msgspec
 
-from seasoned.app.stores import kept_secrecy, memory_and_skills, read_secrecy, store_or_empty
+from seasoned.app.stores import kept_secrecy, read_secrecy, store_or_empty
 from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
-from seasoned.review import undo
 from seasoned.review.answer import Context
 from seasoned.review.due import Reviewer, ReviewSettings, reviewer_of, settings_of
-from seasoned.review.journal import Change, WriteReply, changes
 from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
 from seasoned.review.prompt import make_ready, own_instructions
 from seasoned.review.run import review_session
@@ -107,20 +104,6 @@ def past_reviews(
             session = f"{row['agent']}:{row['native_id']}"
         found = reviews(store, session=session, limit=limit, now=now)
         return found, spent_today(store, now=now), settings_of(config)
-
-
-def staged_changes(config: Config, limit: int) -> list[Change]:
-    """Changes of memory and skills that wait for a person, newest first."""
-    with store_or_empty(config) as store:
-        return changes(store, state="staged", limit=limit)
-
-
-def decide_staged(config: Config, accepted: Sequence[int], dropped: Sequence[int]) -> list[WriteReply]:
-    """Keep or drop changes that wait; the replies say what was not possible."""
-    with memory_and_skills(config) as journal:
-        # In the order in which they were proposed: a later change may build on an earlier one.
-        kept = [undo.accept(journal, number) for number in sorted(set(accepted))]
-        return [*kept, *(undo.reject(journal, number) for number in sorted(set(dropped)))]
 
 
 def _context(config: Config, secrecy: Secrecy, session: Session, *, staging: bool) -> Context:

@@ -14,7 +14,7 @@ from seasoned.config import Config, load
 from seasoned.connect.agent import AGENTS, KnownAgent, connector
 from seasoned.connect.apply import STAYS, apply_plan, chosen_parts, is_connected, own_programs, set_guard, undo_plan
 from seasoned.connect.apply import undo as undo_changes
-from seasoned.connect.plan import PARTS, ConnectPlan, Part, guard_file, made_links, missing_links, preview
+from seasoned.connect.plan import PARTS, ConnectPlan, FileChange, Part, guard_file, made_links, missing_links, preview
 from seasoned.errors import UsageError
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -195,9 +195,7 @@ def show_plan(plan: ConnectPlan, *, undo: bool) -> None:
     """Print the diff of every file that a plan changes, and the links."""
     for one in plan.changes:
         say(f"{one.path}: {one.why}", bold=True)
-        # A diff of the user's own file, which can hold anything.
-        for line in printable(preview(one)).splitlines():
-            click.secho(line, fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1]))
+        show_diff(one)
         say("")
     for each in plan.links:
         names = [path.name for path in made_links(each)] if undo else missing_links(each)
@@ -208,6 +206,15 @@ def show_plan(plan: ConnectPlan, *, undo: bool) -> None:
     if "confirmations" in plan.parts and not undo and plan.agent in AGENTS and plan.agent != "hermes":
         said = f"While Seasoned is missing or broken, {AGENTS[plan.agent].title} refuses all calls that may change"
         say(f"{said} something.\nTo let them run: rm {guard_file(load().home, plan.agent)}")
+
+
+def show_diff(change: FileChange, *, indent: str = "", is_short: bool = False) -> None:
+    """Print what a change does, line by line; only what comes and goes if it should be short."""
+    # A diff of the user's own file, which can hold anything.
+    for line in printable(preview(change)).splitlines()[2 if is_short else 0 :]:
+        if is_short and line[:1] not in ("+", "-"):
+            continue
+        click.secho(indent + line, fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1]))
 
 
 def _end(answer: dict[str, Any], *, as_json: bool) -> None:

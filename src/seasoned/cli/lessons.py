@@ -1,4 +1,4 @@
-"""`lessons`, `advise`, `receipt` and `backtest`: what to do next, what sessions see, and whether it was right."""
+"""`lessons`, `inbox`, `receipt` and `backtest`: what sessions see, what should last, and whether it was right."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app.advice import (
-    AdviceView,
-    ShownAdvice,
-    advice_view,
-    apply_advice,
-    dismiss_advice,
-    find_advice,
+from seasoned.app.inbox import (
+    Inbox,
+    accept,
     find_decided,
+    find_item,
     gather,
     plan_of,
-    undo_advice,
+    read_inbox,
+    reject,
+    reworded,
+    undo,
     undo_preview,
 )
 from seasoned.app.lessons import (
@@ -33,7 +33,7 @@ from seasoned.app.lessons import (
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
 from seasoned.atomic_write import write_atomic
 from seasoned.begin.receipt import Receipt, find_conversation, receipt_of, require_conversation, why_cold
-from seasoned.cli.connect import show_plan
+from seasoned.cli.connect import show_diff, show_plan
 from seasoned.cli.options import (
     PATHS_HELP,
     agrees,
@@ -47,9 +47,8 @@ from seasoned.cli.output import ReadingBar, print_json, printable, say, table, w
 from seasoned.cli.project import histories, passed_over_answer
 from seasoned.config import Config, load
 from seasoned.connect.instruction_file import ShownList, read_shown, save_shown
-from seasoned.connect.plan import ConnectPlan, preview
+from seasoned.connect.plan import ConnectPlan, FileChange, preview
 from seasoned.errors import NotFound, UsageError
-from seasoned.lesson.advice import MOST, Advice
 from seasoned.lesson.replay import FEWEST_KNOWN, Backtest, Figures, Replayed
 from seasoned.lesson.storage import learn_again
 from seasoned.project import name_of
@@ -65,7 +64,6 @@ project_option = click.option("--project", metavar="P", help="A project: its nam
 @click.command()
 @project_option
 @click.option("--pin", metavar="COMMAND", help="Always show this command.")
-@click.option("--accept", metavar="RULE", help="Show this rule, by its id.")
 @click.option("--drop", metavar="COMMAND", help="Never show this command or rule.")
 @click.option("--undo", metavar="COMMAND", help="Forget what was decided about it.")
 @click.option("--all", "is_whole", is_flag=True, help="List silent lessons too, with the reason.")
@@ -87,12 +85,11 @@ def lessons(
 
     \b
     Example: seasoned lessons --all
-    Example: seasoned lessons --accept 3f2a9c
     Example: seasoned lessons --drop "npm test"
     """
     given = [(name, text) for name, text in choices.items() if text]
     if len(given) > 1:
-        raise UsageError("Use one of --pin, --accept, --drop and --undo at a time.")
+        raise UsageError("Use one of --pin, --drop and --undo at a time.")
     config = load()
     with own_store(config) as store:
         if rebuild:
@@ -127,7 +124,6 @@ def _project(store: Store, text: str | None) -> tuple[str, Path | None]:
 
 _DONE = {
     "pin": "is always shown",
-    "accept": "is shown",
     "drop": "is never shown",
     "undo": "is chosen by its evidence again",
 }
@@ -408,150 +404,112 @@ def _print_receipt(found: Receipt, cold: str) -> None:
 
 
 @click.command()
-@click.option("--project", metavar="P", help="Only this project: its name, key or folder.")
-@click.option("--all", "is_whole", is_flag=True, help=f"Show everything, not only the {MOST} that save most.")
-@click.option("--apply", metavar="NUMBER", help="Take the step of a piece of advice, by its number or id.")
-@click.option("--dismiss", metavar="NUMBER", help="Stop giving a piece of advice.")
+@project_option
+@click.option("--accept", metavar="N", help="Do what a proposal says, by its number or id.")
+@click.option("--edit", metavar="N", help="Change its words in your editor, then accept it.")
+@click.option("--reject", metavar="N", help="Never propose it again.")
 @click.option(
-    "--undo", is_flag=False, flag_value="last", metavar="[ID]", help="Undo the last step that was taken, or that of ID."
+    "--undo", is_flag=False, flag_value="", metavar="[ID]", help="Undo what was decided last, or about this ID."
 )
 @dry_run_option
 @yes_option
 @json_option
-def advise(is_whole: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool, **steps: str | None) -> None:
-    """Show what is worth doing now.
+def inbox(project: str | None, dry_run: bool, yes: bool, as_json: bool, **steps: str | None) -> None:
+    """Accept or reject what wants to become lasting.
 
-    Mistakes that keep coming back, commands that sessions look for, instructions that fail: what would save most comes
-    first, each with its evidence and one step. --apply shows every change first and keeps former contents; --undo makes
-    files what they were, byte for byte, and one that was edited since only loses the line.
+    Lines for CLAUDE.md and AGENTS.md, rules that you said once, notes and skills that reviews wrote: each with the
+    change it makes, its evidence, and whether it would have helped later sessions. Files are shown before they change;
+    --undo makes them what they were, byte for byte, and one that was edited since only loses the line. The setting
+    `inbox_accepts` names kinds that are accepted without asking.
 
     \b
-    Example: seasoned advise --project shop
-    Example: seasoned advise --apply 1
+    Example: seasoned inbox --project shop
+    Example: seasoned inbox --accept 1
     """
-    given = {name: value for name, value in steps.items() if value is not None}
-    if len(given) > 1 or (given and (project is not None or is_whole)):
-        raise UsageError("Use one of --apply, --dismiss and --undo at a time, and without --project and --all.")
+    given = [(name, text) for name, text in steps.items() if text is not None]
+    if len(given) > 1 or (given and project is not None):
+        raise UsageError("Use one of --accept, --edit, --reject and --undo at a time, and without --project.")
     config = load()
     with own_store(config) as store:
-        if "dismiss" in given:
-            advice = _find_advice(config, store, given["dismiss"])
-            dismiss_advice(store, advice)
-            said = f"Dismissed: {printable(advice.sentence)} `seasoned advise --undo {advice.id}` gives it again."
-            say(said, err=as_json)
-        elif given:
-            _change(config, store, given, dry_run=dry_run, yes=yes, as_json=as_json)
         if given:
+            _decide(config, store, given[0], dry_run=dry_run, yes=yes, as_json=as_json)
             return
         key = None if project is None else find_project(store, project, base=str(Path.cwd())).key
-        view = advice_of(config, store, key)
-        shown = view.advice if is_whole else view.advice[:MOST]
-        save_shown(config.home, ShownList(tuple(one.advice.id for one in view.advice), key))
+        found = inbox_of(config, store, key)
+        save_shown(config.home, ShownList(tuple(one.proposal.id for one in found.items), key))
         if as_json:
-            print_json("advise", _advice_answers(view, shown, key))
-            return
-    _print_advice(view, shown)
+            print_json("inbox", {"project": key, **msgspec.to_builtins(found)})
+        else:
+            _print_inbox(store, found)
 
 
-def advice_of(config: Config, store: Store, project: str | None) -> AdviceView:
-    """What is worth doing now in a project, or in all."""
+def inbox_of(config: Config, store: Store, project: str | None) -> Inbox:
+    """What waits for a person."""
     with ReadingBar("Reading projects", of_bytes=False) as bar:
         gathered = gather(store, project=project, tell=bar)
-    return advice_view(config, store, gathered, make_redactor(config), project=project)
+    return read_inbox(config, store, gathered, make_redactor(config), project=project)
 
 
-def _advice_answers(view: AdviceView, shown: tuple[ShownAdvice, ...], project: str | None) -> dict[str, Any]:
-    return {
-        "project": project,
-        "sessions": view.sessions,
-        "found": len(view.advice),
-        "advice": [advice_answer(number, one) for number, one in enumerate(shown, start=1)],
-        "decided": [
-            {
-                "id": one.advice.id,
-                "kind": one.advice.kind,
-                "project": one.advice.project,
-                "sentence": one.advice.sentence,
-                "state": one.advice.state,
-                "at": one.advice.at,
-                "follow_up": None if one.follow_up is None else msgspec.to_builtins(one.follow_up),
-            }
-            for one in view.decided
-        ],
-    }
-
-
-def advice_answer(number: int, one: ShownAdvice) -> dict[str, Any]:
-    """One piece of advice for programs."""
-    return {
-        "number": number,
-        "id": one.advice.id,
-        "kind": one.advice.kind,
-        "project": one.advice.project,
-        "sentence": one.advice.sentence,
-        "evidence": msgspec.to_builtins(one.advice.evidence),
-        "step": {**msgspec.to_builtins(one.advice.step), "what": one.step, "can_apply": one.can_apply},
-    }
-
-
-def _print_advice(view: AdviceView, shown: tuple[ShownAdvice, ...]) -> None:
-    if not shown:
-        say("Nothing to advise: no mistake or search recurs that a step would save.")
-    for number, one in enumerate(shown, start=1):
+def _print_inbox(store: Store, found: Inbox) -> None:
+    if not found.items:
+        say("The inbox is empty.")
+    for number, one in enumerate(found.items, start=1):
         where = f" [{one.project}]" if one.project else ""
-        say(f"{number}. {printable(one.advice.sentence)}{printable(where)}", bold=True)
-        say(f"   {printable(one.evidence)}.")
-        how = f"`seasoned advise --apply {number}`" if one.can_apply else "by hand"
-        say(f"   Step: {printable(one.step)} ({how})")
-        if not one.can_apply and one.advice.step.text != one.advice.sentence:
-            say(f"         {printable(one.advice.step.text)}")
-    if len(view.advice) > len(shown):
-        say(f"\n{len(view.advice) - len(shown)} more with --all.")
-    applied = [one for one in view.decided if one.advice.state == "applied"]
-    if applied:
-        say("\nApplied:")
-    for done in applied:
-        where = f" [{printable(done.project)}]" if done.project else ""
-        say(f"  {done.advice.id}  {when(done.advice.at)}  {printable(done.advice.sentence)}{where}")
-        if done.said:
-            say(f"            {done.said}")
+        say(f"{number}. {printable(one.proposal.sentence)}{printable(where)}", bold=True)
+        say(f"   {printable(one.evidence)}.\n   {printable(one.check.sentence)}", indent="   ")
+        say(
+            f"   {printable(one.effect)}:" + ("" if one.can_accept else " (not on this machine: by hand)"), indent="   "
+        )
+        changes = plan_of(store, one.proposal).changes if one.can_accept else ()
+        for change in changes or (FileChange(Path(), None, f"{one.proposal.text}\n".encode(), ""),):
+            show_diff(change, indent="     ", is_short=True)
+    if found.items:
+        say("\nDecide with `seasoned inbox --accept N`, `--edit N` or `--reject N`; the change is shown first.")
+    if found.decided:
+        say("\nDecided:")
+    for done in found.decided[:_MOST_DECIDED]:
+        say(f"  {done.proposal.id}  {when(done.at)}  {done.state}: {printable(done.proposal.sentence)}", indent="    ")
 
 
-def _find_advice(config: Config, store: Store, text: str) -> Advice:
-    """The advice with a number of the list that was printed last, or with an id."""
+_MOST_DECIDED = 10
+
+
+def _decide(config: Config, store: Store, given: tuple[str, str], *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Accept, reject or undo; what changes is shown before it is done."""
+    step, text = given
     # The order may have changed since: a number means what the user saw.
     shown = read_shown(config.home)
-    return find_advice(advice_of(config, store, shown.project), shown.id_of(text))
-
-
-def _change(config: Config, store: Store, given: dict[str, str], *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Take the step of a piece of advice, or undo one that was taken; either is shown before it is done."""
-    undoes = "undo" in given
-    if undoes:
-        done = find_decided(store, None if given["undo"] == "last" else given["undo"])
-        name, sentence, plan = done.id, done.sentence, undo_preview(config, done)
+    redactor = make_redactor(config)
+    found = read_inbox(config, store, gather(store, project=shown.project), redactor, project=shown.project)
+    if step == "undo":
+        done = find_decided(found, text or None)
+        one, plan = done.proposal, undo_preview(config, store, done)
     else:
-        advice = _find_advice(config, store, given["apply"])
-        name, sentence, plan = advice.id, advice.sentence, plan_of(config, store, advice)
+        one = find_item(found, shown.id_of(text)).proposal
+        if step == "edit":
+            one = reworded(one, click.edit(one.text) or "")
+            if not one.text:
+                raise UsageError("The editor returned no text, so nothing was changed.")
+        plan = ConnectPlan(one.id, parts=()) if step == "reject" else plan_of(store, one)
     if not as_json:
-        say(printable(sentence), bold=True)
-        show_plan(plan, undo=undoes)
+        say(printable(one.sentence), bold=True)
+        show_plan(plan, undo=step == "undo")
     state = "previewed" if dry_run else "declined"
-    if not dry_run and agrees(f"{'Undo' if undoes else 'Write'} these changes?", yes=yes, as_json=as_json):
-        if undoes:
-            plan, state = undo_advice(config, store, done), "undone"
+    if not dry_run and (step == "reject" or agrees(_ASKS[step], yes=yes, as_json=as_json)):
+        state = {"undo": "undone", "reject": "rejected"}.get(step, "accepted")
+        if step == "undo":
+            undo(config, store, done)
+        elif step == "reject":
+            reject(config, store, one)
         else:
-            plan, state = apply_advice(config, store, advice, make_redactor(config)), "applied"
-    _print_outcome(name, state, plan, as_json)
-
-
-def _print_outcome(name: str, state: str, plan: ConnectPlan, as_json: bool) -> None:
+            accept(config, store, one, redactor)
     if as_json:
         changes = [{"path": str(one.path), "why": one.why, "diff": preview(one)} for one in plan.changes]
-        print_json("advice", {"id": name, "state": state, "changes": changes})
+        print_json("decision", {"id": one.id, "state": state, "changes": changes})
         return
-    said = {
-        "applied": f"Applied. `seasoned advise --undo {name}` undoes it.",
-        "undone": "Undone: everything is as it was before.",
-    }
-    say(said.get(state, "Nothing was changed."))
+    undone = "Undone: everything is as it was before."
+    said = f"{state.capitalize()}. `seasoned inbox --undo {one.id}` undoes it."
+    say({"previewed": "Nothing was changed.", "declined": "Nothing was changed.", "undone": undone}.get(state, said))
+
+
+_ASKS = {"accept": "Accept this?", "edit": "Accept this?", "undo": "Undo these changes?"}

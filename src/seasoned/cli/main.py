@@ -41,7 +41,7 @@ GROUPS = {
     "Lessons": {
         "lessons": ("lessons:lessons", "Show what sessions of a project learned"),
         "recall": ("warm:recall", "Look up what worked for a tool or an error"),
-        "advise": ("lessons:advise", "Show what is worth doing now"),
+        "inbox": ("lessons:inbox", "Accept or reject what wants to become lasting"),
         "receipt": ("lessons:receipt", "Show what a session was shown and used"),
         "share": ("lessons:share", "Write the project's lessons into its repository"),
         "backtest": ("lessons:backtest", "Replay histories: was what sessions see right?"),

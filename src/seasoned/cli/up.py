@@ -93,7 +93,7 @@ def _show(
         # The samples are old: seen from today, everything they teach would be too old to show.
         now = max(row["last"] for row in store.rows("session.totals")) + _DAY if is_sample else time.time()
         _print_templates(store, make_redactor(config), now)
-        say("\nNext: `seasoned advise` and `seasoned connect`; `sessions`, `search WORDS` and `usage` say more.")
+        say("\nNext: `seasoned inbox` and `seasoned connect`; `sessions`, `search WORDS` and `usage` say more.")
 
 
 def _answer(store: Store, report: ScanReport, *, is_sample: bool) -> dict[str, Any]:
@@ -135,24 +135,24 @@ def _print_summary(store: Store, report: ScanReport) -> None:
 
 
 def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
-    """What is worth doing now, in one line each."""
+    """What waits for the user, in one line each."""
     if not store.rows("session.totals"):
         return
     # Imported here: it reads much that the rest of this command does not need.
-    from seasoned.cli.lessons import advice_of
+    from seasoned.cli.lessons import inbox_of
     from seasoned.connect.instruction_file import ShownList, save_shown
 
-    view = advice_of(config, store, None)
+    found = inbox_of(config, store, None)
     if not is_sample:
-        # `seasoned advise --apply 1` means the first of the list that was seen last.
-        save_shown(config.home, ShownList(tuple(one.advice.id for one in view.advice), None))
-    if not view.advice:
-        say("\nNothing to advise yet: no mistake recurs that a step would save.")
+        # `seasoned inbox --accept 1` means the first of the list that was seen last.
+        save_shown(config.home, ShownList(tuple(one.proposal.id for one in found.items)))
+    if not found.items:
+        say("\nThe inbox is empty: nothing that sessions taught waits for you.")
         return
-    say("\nWorth doing now:")
-    for number, one in enumerate(view.advice[:_ACTIONS_SHOWN], start=1):
+    say(f"\nIn the inbox ({plural(len(found.items), 'proposal')}):")
+    for number, one in enumerate(found.items[:_ACTIONS_SHOWN], start=1):
         where = f" [{one.project}]" if one.project else ""
-        said = " ".join(printable(f"{number}. {one.advice.sentence}{where}").split())
+        said = " ".join(printable(f"{number}. {one.proposal.sentence}{where}").split())
         say(textwrap.shorten(said, width=_LINE_CHARS, placeholder=" …"), indent="   ")
 
 

@@ -201,7 +201,7 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
         "decides or changes what a person must decide": (_row("seasoned", "seasoned hermes",
             r"^(?:seasoned )?(?:cron (?:add|pause|run|import)|connect\b.* --undo|disconnect|forget|gateway key"
             r"|confirm (?:approve|deny|allow|token|passphrase|phone|policy|person|install|uninstall|serve)"
-            r"|(?:memory|skill) accept|review\b.* --accept)(?= |=|$)",
+            r"|inbox\b.* --(?:accept|edit))(?= |=|$)",
             r"(?:^| )(?:list|show|check|status|--dry-run)(?= |$)|{help}"),),
         "authorizes a key on another machine": (_row("ssh-copy-id", "ssh-copy-id", r"\S", "{help}|(?:^| )-n(?= |$)"),),
     },

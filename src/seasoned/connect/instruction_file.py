@@ -9,13 +9,12 @@ import msgspec
 
 from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.command.written import written
-from seasoned.config import Config
 from seasoned.connect.apply import RemoveOurs
 from seasoned.connect.plan import ConnectPlan, change_of, decode_text, newline_of, read_present
 from seasoned.errors import CannotDo
 from seasoned.lazy_regex import LazyRegex
-from seasoned.lesson.advice import Advice, AdviceEvidence, AdviceStep, code, make_advice
 from seasoned.lesson.project_lessons import ProjectLessons
+from seasoned.lesson.proposal import Proposal, ProposalEvidence, code, name_of_proposal
 from seasoned.lesson.tree import contradiction
 from seasoned.project import checkout_root, is_shared_folder, normal_path
 from seasoned.store import Store
@@ -55,13 +54,6 @@ def file_in(agent: str, folder: Path | None) -> Path | None:
             return folder / "AGENTS.md"
         return own
     return None
-
-
-def user_file(config: Config, agent: str) -> Path | None:
-    """The file that an agent reads in every project; None if it has none, or is not installed here."""
-    homes = {"claude-code": config.claude_config_dir, "codex": config.codex_home, "gemini": config.gemini_home}
-    home = homes.get(agent)
-    return home / OWN_FILE.get(agent, "AGENTS.md") if home is not None and home.is_dir() else None
 
 
 def with_line(path: Path, line: str) -> bytes:
@@ -112,8 +104,8 @@ def _section(lines: list[str], at: int) -> Iterator[str]:
         yield one
 
 
-def contradictions(folder: Path, project: str, known: ProjectLessons, *, among: int, agent: str) -> Iterator[Advice]:
-    """Commands in the instruction files of a project that fail in its sessions."""
+def corrections(folder: Path, project: str, known: ProjectLessons) -> Iterator[Proposal]:
+    """Commands in the instruction files of a project that fail in its sessions, where others work instead."""
     seen: set[str] = set()
     for name in FILES:
         for text in _commands(_text(folder / name)):
@@ -121,26 +113,22 @@ def contradictions(folder: Path, project: str, known: ProjectLessons, *, among: 
             if len(parts) != 1 or not parts[0].form or parts[0].form in seen:
                 continue
             form = parts[0].form
-            failed = known.failed_since(form)
-            if not failed:
-                continue
             seen.add(form)
-            better = known.before(form)
-            step = AdviceStep("manual", f"Correct {code(text)} in {name}.", agent)
-            if better is not None and better.text and contradiction(better.text, folder) is None:
-                step = AdviceStep("replace", better.text, agent, text, name)
-            said = f"Correct {name}: it says {code(text)}, and that fails."
-            if step.kind == "replace":
-                said = f"Say {code(step.text)} in {name} instead of {code(text)}, which fails."
-            evidence = AdviceEvidence(
-                sessions=len(failed),
-                among=among,
-                calls=len(failed),
+            failed, better = known.failed_since(form), known.before(form)
+            if not failed or better is None or not better.text or contradiction(better.text, folder) is not None:
+                continue
+            said = f"Say {code(better.text)} in {name} instead of {code(text)}, which fails."
+            evidence = ProposalEvidence(
+                len(failed),
+                len(known.lineages),
+                len(failed),
                 last_seen=max(failed.values()) or None,
                 note="it did not work since",
             )
-            subject = f"says\n{name}\n{form}"
-            yield make_advice("instruction", project, subject, said, evidence, step, failed)
+            id = name_of_proposal("correction", project, f"{name}\n{form}")
+            yield Proposal(
+                id, "correction", project, said, evidence, better.text, form, known.agent, instead=text, file=name
+            )
 
 
 def _commands(text: str) -> Iterator[str]:
@@ -162,65 +150,52 @@ def _text(path: Path) -> str:
         return ""
 
 
-_WHY = "what sessions learned"
 # The folder of the records, beside that of connected agents.
-AREA = "advise"
+AREA = "inbox"
 
 
-class StepPlace(msgspec.Struct, frozen=True):
-    """Where a step is taken: in a project, whose checkout may not be on this machine, or for all projects."""
-
-    project: str | None = None
-    folder: Path | None = None
-
-
-def plan_step(config: Config, name: str, step: AdviceStep, place: StepPlace) -> ConnectPlan:
-    """What a step changes; raises CannotDo if there is nothing on this machine that it could change."""
-    if step.kind not in ("instruction", "replace"):
-        raise CannotDo(f"Only you can do this: {step.text}")
-    path = target_of(config, step, place)
-    if path is None:
-        raise CannotDo(f"Its file is not on this machine. Add this where its sessions find it: {step.text}")
+def plan_line(proposal: Proposal, folder: Path | None) -> ConnectPlan:
+    """What a line or a correction changes in the project's checkout; raises CannotDo if that is not here."""
+    path = target_of(proposal, folder)
+    if path is None or folder is None:
+        raise CannotDo(f"The project is not on this machine. Add this where its sessions find it: {proposal.text}")
+    # A repository could lead us into any file of the user's.
+    if folder.resolve() not in path.resolve().parents:
+        raise CannotDo(f"{str(path)!r} leads out of the project. Add this yourself: {proposal.text}")
     before = read_present(path)
-    after = with_line(path, step.text) if step.kind == "instruction" else _replaced(path, before, step)
-    return ConnectPlan(name, change_of(path, before, after, _WHY), parts=())
+    after = with_line(path, proposal.text) if proposal.kind == "line" else _replaced(path, before, proposal)
+    return ConnectPlan(proposal.id, change_of(path, before, after, "what sessions learned"), parts=())
 
 
-def removal_of(step: AdviceStep) -> RemoveOurs | None:
+def removal_of(proposal: Proposal) -> RemoveOurs | None:
     """How a file that was edited since loses our part; None where a merge by lines does that."""
-    if step.kind != "instruction":
+    if proposal.kind != "line":
         return None
 
     def remove(path: Path, data: bytes, before: bytes | None) -> bytes | None:
-        return without_line(path, data, step.text)
+        return without_line(path, data, proposal.text)
 
     return remove
 
 
-def target_of(config: Config, step: AdviceStep, place: StepPlace) -> Path | None:
-    """The file that a step changes; None if it is not on this machine, or if the step changes none."""
-    folder = place.folder
-    match step.kind:
-        case "instruction" if place.project is None:
-            return user_file(config, step.agent)
-        case "instruction":
-            return file_in(step.agent, folder)
-        case "replace":
-            return None if folder is None else folder / step.file
-    return None
+def target_of(proposal: Proposal, folder: Path | None) -> Path | None:
+    """The file that a line or a correction changes; None if the project is not on this machine."""
+    if proposal.kind == "line":
+        return file_in(proposal.agent, folder)
+    return None if folder is None else folder / proposal.file
 
 
-def _replaced(path: Path, before: bytes | None, step: AdviceStep) -> bytes:
+def _replaced(path: Path, before: bytes | None, proposal: Proposal) -> bytes:
     """The file with one command instead of another."""
     text = decode_text(before or b"", path)
     # Only where it stands as a command: the words may be part of a sentence, or of a longer command.
-    made = text.replace(code(step.instead), code(step.text))
+    made = text.replace(code(proposal.instead), code(proposal.text))
     lines = [
-        line.replace(step.instead, step.text) if line.strip().removeprefix("$ ") == step.instead else line
+        line.replace(proposal.instead, proposal.text) if line.strip().removeprefix("$ ") == proposal.instead else line
         for line in made.splitlines(keepends=True)
     ]
     if "".join(lines) == text:
-        raise CannotDo(f"{str(path)!r} no longer says {step.instead!r}.")
+        raise CannotDo(f"{str(path)!r} no longer says {proposal.instead!r}.")
     return "".join(lines).encode()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from seasoned.app.learn import EndedSession, learn
+from seasoned.app.stores import own_store
 from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load
 from seasoned.connect.agent import AGENTS
@@ -105,6 +106,12 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
     except SeasonedError as error:
         # The file is not a history: trying again would not help.
         log(config.home, f"nothing was learned: {error}")
+    if config.inbox_accepts:
+        # Imported here: by default a person decides.
+        from seasoned.app.inbox import accept_by_setting
+
+        with own_store(config) as store:
+            accept_by_setting(config, store)
     if everything:
         set_read(str(config.home), begun)
     ended = [one for one in notes if one.kind in ("turn", "session") and one.reviews != "no" and one.agent in AGENTS]

@@ -6,9 +6,9 @@ shown at once; otherwise a person accepts it first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -62,14 +62,14 @@ class ProjectRule(msgspec.Struct, frozen=True):
 
 def rules_of(store: Store, project: str) -> tuple[ProjectRule, ...]:
     """The rules of a project, most said and newest first; without texts that hide something or inject an order."""
-    decided = {row["key"]: _DECIDED[row["choice"]] for row in store.rows("rule.decided", {"project": project})}
+    decided = {row["key"]: row for row in store.rows("rule.decided", {"project": project})}
     rows = sorted(store.rows("rule.of_project", {"project": project}), key=lambda row: str(row["key"]))
     groups: list[list[DatabaseRow]] = [list(said) for _, said in groupby(rows, key=lambda row: row["key"])]
     found = [rule for said in groups if (rule := _rule(project, said, decided)) is not None and _is_plain(rule.text)]
     return tuple(sorted(found, key=lambda one: (-one.lineages, -one.last)))
 
 
-def _rule(project: str, said: list[DatabaseRow], decided: dict[str, State]) -> ProjectRule | None:
+def _rule(project: str, said: list[DatabaseRow], decided: Mapping[str, Any]) -> ProjectRule | None:
     # A copy of a session has its times: what was said at the same moment was said once.
     lineages = len(set({row["said_at"]: row["root"] for row in said}.values()))
     newest, lasts = said[-1], any(row["lasts"] for row in said)
@@ -78,8 +78,12 @@ def _rule(project: str, said: list[DatabaseRow], decided: dict[str, State]) -> P
     # "Don't change any code" is often repeated, and yet each time about a task: there a person decides.
     is_reviewed = any(row["lasts"] == REVIEWED for row in said)
     is_clear = ((lineages >= _LINEAGES and lasts) or is_reviewed) and not weakens(newest["text"])
-    state = decided.get(newest["key"], "shown" if is_clear else "candidate")
-    return ProjectRule(newest["key"], newest["text"], project, lineages, len(said), newest["at"], state)
+    choice = decided.get(newest["key"])
+    state: State = "shown" if is_clear else "candidate"
+    state = state if choice is None else _DECIDED[choice["choice"]]
+    # A person may have accepted it in other words.
+    text = newest["text"] if choice is None else choice["text"] or newest["text"]
+    return ProjectRule(newest["key"], text, project, lineages, len(said), newest["at"], state)
 
 
 def told_rules(rules: Iterable[ProjectRule], *, says: Callable[[str], bool]) -> tuple[ProjectRule, ...]:
@@ -94,8 +98,8 @@ def told_rules(rules: Iterable[ProjectRule], *, says: Callable[[str], bool]) -> 
     return tuple(told)
 
 
-def decide_rule(store: Store, project: str, key: str, choice: str, *, now: float) -> ProjectRule:
-    """Accept or drop a rule, or undo that; returns the rule as it is then."""
+def decide_rule(store: Store, project: str, key: str, choice: str, *, now: float, text: str = "") -> ProjectRule:
+    """Accept a rule, in other words if any are given, drop it, or undo that; returns the rule as it is then."""
     if choice not in ("accept", "drop", "undo"):
         raise UsageError(f"A rule is accepted, dropped or undone, not {choice!r}.")
     if not any(one.key == key for one in rules_of(store, project)):
@@ -105,7 +109,7 @@ def decide_rule(store: Store, project: str, key: str, choice: str, *, now: float
             if not store.run("rule.undo", {"project": project, "key": key}):
                 raise NotFound(f"Nothing was decided about the rule {key!r}. `seasoned lessons` shows what was.")
         else:
-            store.run("rule.decide", {"project": project, "key": key, "choice": choice, "at": now})
+            store.run("rule.decide", {"project": project, "key": key, "choice": choice, "text": text, "at": now})
     return next(one for one in rules_of(store, project) if one.key == key)
 
 

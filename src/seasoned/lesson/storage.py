@@ -132,11 +132,16 @@ def rebuild(store: Store, project: str) -> None:
 def lessons_of(store: Store, project: str) -> ProjectLessons:
     """The lessons of a project, from the evidence of its newest sessions."""
     known = ProjectLessons(project)
+    for one in evidence_of_project(store, project):
+        known.add(one)
+    return known
+
+
+def evidence_of_project(store: Store, project: str) -> list[SessionEvidence]:
+    """What the newest sessions of a project showed, in the order in which they ended."""
     # What claims to come from the future would always be the newest.
     values = {"project": project, "limit": _MOST_SESSIONS, "until": time.time() + _CLOCKS_DIFFER}
-    for row in reversed(store.rows("lesson.of_project", values)):
-        known.add(_decode_evidence(unpack(row["content"])))
-    return known
+    return [_decode_evidence(unpack(row["content"])) for row in reversed(store.rows("lesson.of_project", values))]
 
 
 def _topics(known: ProjectLessons) -> Iterator[tuple[str, str, Any]]:

@@ -12,10 +12,10 @@ from pathlib import Path
 import msgspec
 
 from seasoned.errors import NotFound
-from seasoned.lesson.advice import line_of
 from seasoned.lesson.evidence import evidence_of
 from seasoned.lesson.lesson import Lesson, hint_text
 from seasoned.lesson.project_lessons import ProjectLessons
+from seasoned.lesson.proposal import line_of
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.outcome.track import Track, compressed, tracks
 from seasoned.project import name_of

@@ -173,7 +173,7 @@ def line_of(changes: Iterable[Change], rules: int = 0) -> str | None:
     staged = _summary([change for change in written if change.state == "staged"])
     parts = [f"Kept: {kept}"] if kept else []
     if staged:
-        parts.append(f"Waiting for you (`seasoned review --staged`): {staged}")
+        parts.append(f"Waiting for you (`seasoned inbox`): {staged}")
     return ". ".join(parts) or None
 
 

@@ -45,7 +45,7 @@ _EVERYTHING = (
     "lesson.forget_all_told",
     "lesson.forget_choices",
     "lesson.forget_lessons",
-    "advise.forget_all",
+    "proposal.forget_all",
     "forget.all_material",
     "guard.forget_blocks",
     *_SHARED,

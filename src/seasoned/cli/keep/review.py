@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from seasoned.cli.options import base_url_option, json_option, paths_argument
 from seasoned.cli.output import print_json, printable, say, table, when
 from seasoned.cli.project import histories
 from seasoned.config import Config, load
-from seasoned.errors import UsageError
 from seasoned.review.ledger import Review
 from seasoned.runner.agent import AGENT_PROGRAMS
 from seasoned.runner.run import MODEL
@@ -31,10 +29,7 @@ from seasoned.text import plural
 @click.option("--staging", is_flag=True, help="Stage what it writes until you accept it.")
 @click.option("--dry-run", is_flag=True, help="Show what would be sent and written; ask no model.")
 @click.option("--ledger", is_flag=True, help="List past reviews and today's usage.")
-@click.option("--staged", "shows_staged", is_flag=True, help="List what waits for you, with its source.")
-@click.option("--accept", "accepted", type=int, multiple=True, metavar="N", help="Keep a staged change.")
-@click.option("--drop", "dropped", type=int, multiple=True, metavar="N", help="Drop a staged change.")
-@click.option("--limit", default=20, show_default=True, help="With --ledger or --staged, list at most this many.")
+@click.option("--limit", default=20, show_default=True, help="With --ledger, list at most this many.")
 @json_option
 def review(
     session: str | None,
@@ -45,9 +40,6 @@ def review(
     staging: bool,
     dry_run: bool,
     ledger: bool,
-    shows_staged: bool,
-    accepted: tuple[int, ...],
-    dropped: tuple[int, ...],
     limit: int,
     as_json: bool,
 ) -> None:
@@ -56,20 +48,12 @@ def review(
     The agent in which it ran looks back on it, with its own login, and says what to keep: notes, skills, your rules.
     SESSION is the id of any agent's session, or its beginning; without one, the newest in the store. PATH: look for it
     there instead. Only a redacted digest is sent. What repeats a result or a page, and all that a session with pages
-    taught, is staged: no session sees it until you accept it.
+    taught, waits in `seasoned inbox`: no session sees it until you accept it.
 
     \b
     Example: seasoned review --ledger
-    Example: seasoned review --staged
-    Example: seasoned review --accept 12 --drop 13
     """
     config = load()
-    if accepted or dropped:
-        _decide(config, accepted, dropped, as_json=as_json)
-        return
-    if shows_staged:
-        _print_staged(config, limit, as_json=as_json)
-        return
     if ledger:
         _print_ledger(config, session, limit, as_json=as_json)
         return
@@ -94,51 +78,6 @@ def review(
     if is_bad:
         # 3, as for everything that was asked for correctly and could not be done.
         raise click.exceptions.Exit(3)
-
-
-def _decide(config: Config, accepted: Sequence[int], dropped: Sequence[int], *, as_json: bool) -> None:
-    if twice := sorted({*accepted} & {*dropped}):
-        raise UsageError(f"Change {twice[0]} is to be accepted and dropped: choose one.")
-    replies = reviewing.decide_staged(config, accepted, dropped)
-    if as_json:
-        answers = [{"ok": one.ok, "state": one.state, "change": one.change, "said": one.said} for one in replies]
-        print_json("decisions", {"changes": answers})
-    else:
-        for one in replies:
-            say(printable(one.said), err=not one.ok)
-    if not all(one.ok for one in replies):
-        raise click.exceptions.Exit(1)
-
-
-_REASONS = {
-    "setting": "reviews are staged (review_staging)",
-    "foreign": "it repeats a result or a page",
-    "page": "the session read pages of others",
-}
-
-
-def _print_staged(config: Config, limit: int, *, as_json: bool) -> None:
-    found = reviewing.staged_changes(config, limit)
-    if as_json:
-        print_json("changes", {"changes": [msgspec.structs.asdict(one) for one in found]})
-        return
-    if not found:
-        say("No staged changes.")
-        return
-    for one in found:
-        what = f"{one.kind} {one.target}" + (f"/{one.file}" if one.kind == "skill" else "")
-        say(f"change {one.id}: {one.action.replace('_', ' ')} {printable(what)} ({when(one.at)})")
-        for line in (one.after or one.before or "").splitlines():
-            say(f"  | {printable(line)}")
-        session = one.parent or one.session
-        say(f"  session: {printable(session or 'unknown')}")
-        say(f"  staged because {_REASONS.get(one.reason or 'setting', 'it must be decided by a person')}")
-        if one.foreign_tool:
-            call = f" ({printable(one.foreign_call)})" if one.foreign_call else ""
-            say(f"  call: {printable(one.foreign_tool)}{call}")
-        if one.foreign_text:
-            say(f"  foreign text: {printable(one.foreign_text)}")
-    say("\nKeep one with `seasoned review --accept N`, or drop it with `seasoned review --drop N`.")
 
 
 def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:

@@ -16,6 +16,9 @@ SET state = :state,
     decided_by = COALESCE(:decided_by, decided_by)
 WHERE id = :id;
 
+-- name: reword
+UPDATE learned SET after = :after, after_digest = :digest WHERE id = :id AND state = 'staged';
+
 -- name: by_id
 SELECT * FROM learned WHERE id = :id;
 

@@ -14,11 +14,11 @@ WHERE session.project = :project AND COALESCE(session.relation, '') NOT IN ('sub
 ORDER BY session.at, session.agent, session.native_id;
 
 -- name: decided
-SELECT substr(form, 6) AS key, kind AS choice FROM choice WHERE project = :project AND form GLOB 'rule:*';
+SELECT substr(form, 6) AS key, kind AS choice, text FROM choice WHERE project = :project AND form GLOB 'rule:*';
 
 -- name: decide
-INSERT INTO choice (project, kind, form, text, decided_at) VALUES (:project, :choice, 'rule:' || :key, '', :at)
-ON CONFLICT (project, form) DO UPDATE SET kind = excluded.kind, decided_at = excluded.decided_at;
+INSERT INTO choice (project, kind, form, text, decided_at) VALUES (:project, :choice, 'rule:' || :key, :text, :at)
+ON CONFLICT (project, form) DO UPDATE SET kind = excluded.kind, text = excluded.text, decided_at = excluded.decided_at;
 
 -- name: undo
 DELETE FROM choice WHERE project = :project AND form = 'rule:' || :key;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from seasoned.atomic_write import digest
 from seasoned.begin.memory import FILES, LIMITS, MemoryFile, MemoryName, read
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
-from seasoned.errors import NotFound, SeasonedError
+from seasoned.errors import SeasonedError
 from seasoned.redact import Redactor
-from seasoned.review import undo
 from seasoned.review.journal import (
     Change,
     WriteReply,
@@ -27,6 +25,7 @@ from seasoned.review.journal import (
 )
 from seasoned.review.memory_file import KeptForProject, kept_for_projects
 from seasoned.review.skill_library import view
+from seasoned.review.undo import undo
 from seasoned.store import Store
 from seasoned.web.display import change_link, difference, project_link, session_link
 from seasoned.web.history_store import histories_of
@@ -37,9 +36,7 @@ from seasoned.web.table import PAGE_ROWS, Column, RowId, Table, TableCell, answe
 PAGE = Page("Memory", "learned", is_rare=True)
 router = page_router()
 _NAMES: dict[MemoryName, str] = {"notes": "Notes", "user": "About you"}
-_MOST_WAITING = 50
 _MOST_KNOWN = 500
-_VERBS: dict[str, Callable[..., WriteReply]] = {"undo": undo.undo, "accept": undo.accept, "reject": undo.reject}
 _CHANGES = (
     Column("change", "change", is_number=True),
     Column("at", "when", no_wrap=True),
@@ -85,28 +82,29 @@ class ProjectSection(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-class WaitingCard(msgspec.Struct, frozen=True):
-    """A change that waits, with the project it is for and where it came from."""
-
-    change: Change
-    project: str
-    session: TableCell
-    why: str
-
-
 class LearnedPage(msgspec.Struct, frozen=True):
     """What the page shows."""
 
     notes: tuple[MemoryEntry, ...]
     projects: tuple[ProjectSection, ...]
-    waiting: list[WaitingCard]
-    tables: tuple[Table, ...]
+    waiting: int  # changes in the inbox
+    table: Table
 
 
 @router.get("/learned")
 async def show(request: HTTPRequest, here: Here, after: RowId | None = None) -> Response:
-    """Show memory and skills, what waits for a decision, and every change."""
-    return await _page(request, here, after=after)
+    """Show memory and skills, and every change."""
+    config, redactor = service_of(request).config, redactor_of(request)
+    shown = await histories_of(request).read(lambda store: _shown(store, config, redactor, after))
+    return answer(
+        request,
+        here,
+        "learned.html",
+        tables=(shown.table,),
+        shown=shown,
+        waiting=shown.waiting,
+        memory_folder=str(config.home / config.memory_folder),
+    )
 
 
 @router.get("/learned/changes/{change}")
@@ -115,38 +113,19 @@ async def show_change(request: HTTPRequest, here: Here, change: RowId) -> Respon
     return await _change_page(request, here, change)
 
 
-@router.post("/learned/changes/{change}/{verb}")
-async def decide(request: HTTPRequest, here: Deciding, change: RowId, verb: str) -> Response:
-    """Undo a change, or accept or reject one that waits for a decision."""
+@router.post("/learned/changes/{change}/undo")
+async def undo_change(request: HTTPRequest, here: Deciding, change: RowId) -> Response:
+    """Undo a change."""
     await read_change(request, here)
-    if verb not in _VERBS:
-        raise NotFound("There is no such action for a change.")
     config, redactor, name = service_of(request).config, redactor_of(request), here.visit.name
 
     def act(store: Store) -> WriteReply:
-        return _VERBS[verb](
-            memory_and_skills_in(config, store, redactor=redactor), change, decided_by=f"person ({name})"
-        )
+        return undo(memory_and_skills_in(config, store, redactor=redactor), change, decided_by=f"person ({name})")
 
     reply = await histories_of(request).read(act)
     if not reply.ok:
         return await _change_page(request, here, change, alert=reply.said, status=409)
     return redirect(f"{here.visit.path}/{change_link(change)}")
-
-
-async def _page(request: HTTPRequest, here: Visitor, *, after: int | None) -> Response:
-    config, redactor = service_of(request).config, redactor_of(request)
-    shown = await histories_of(request).read(lambda store: _shown(store, config, redactor, after))
-    return answer(
-        request,
-        here,
-        "learned.html",
-        tables=shown.tables,
-        shown=shown,
-        staging=config.review_staging,
-        memory_folder=str(config.home / config.memory_folder),
-        skill_folder=str(config.home / config.skill_folder),
-    )
 
 
 async def _change_page(
@@ -189,16 +168,16 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None) 
     }
     folder = config.home / config.memory_folder
     notes = tuple(_noted(_NAMES[which], read(folder, which, limit=LIMITS[which]), wrote, redactor) for which in FILES)
-    staged = changes(store, state="staged", limit=_MOST_WAITING)
-    kept = kept_for_projects(store, config.home, staged)
+    waiting = sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "staged")
+    kept = kept_for_projects(store, config.home)
     sections = tuple(_section(one, wrote, redactor) for one in kept if one.notes.entries or one.skills or one.problem)
     every = changes(store, before=after, limit=PAGE_ROWS + 1)
     more = str(every[PAGE_ROWS - 1].id) if len(every) > PAGE_ROWS else None
     return LearnedPage(
         notes,
         sections,
-        [_waiting(one, kept) for one in staged],
-        (_changes_table(every[:PAGE_ROWS], after=more, has_previous=after is not None),),
+        waiting,
+        _changes_table(every[:PAGE_ROWS], after=more, has_previous=after is not None),
     )
 
 
@@ -221,14 +200,6 @@ def _section(one: KeptForProject, wrote: dict[str, Change], redactor: Redactor) 
         ),
         one.problem,
     )
-
-
-def _waiting(one: Change, kept: Sequence[KeptForProject]) -> WaitingCard:
-    project = next((each.name for each in kept if each.holds(one.folder)), "")
-    # The session that was reviewed, not the session of the review itself.
-    session = one.parent or one.session
-    link = TableCell(session, href=None if session is None else session_link(session))
-    return WaitingCard(one, project, link, _REASONS.get(one.reason or "", ""))
 
 
 def _text(redactor: Redactor, text: str | None) -> str | None:

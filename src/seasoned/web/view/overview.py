@@ -28,14 +28,14 @@ from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router, redirect
 from seasoned.web.table import answer, choice_of
-from seasoned.web.view.advice import FoundAdvice, advice_for
+from seasoned.web.view.inbox import FoundInbox, inbox_for
 
 PAGE = Page("Overview", "overview")
 router = page_router()
 _WEEKS = 8
 _WEEK_SECONDS = 7 * 86_400.0
 _FAILURES = 6
-_ADVICE = 3
+_PROPOSALS = 3
 # Of an error of several lines, the one that says what is wrong.
 _TELLING = LazyRegex(r"error|fail|not found|cannot|no such|denied|unknown|invalid|missing", re.IGNORECASE)
 _EXIT_CODE = LazyRegex(r"\s*(?:exit code|process exited).{0,40}\Z", re.IGNORECASE)
@@ -64,7 +64,7 @@ async def show(request: Request, here: Here) -> Response:
     if chosen.key is not None:
         # The page of a project is its overview.
         return redirect(f"{here.visit.path}/{project_link(chosen.key)}")
-    found = await advice_for(request)
+    found = await inbox_for(request)
 
     def ask(store: Store) -> dict[str, Any]:
         now = histories.now(store)
@@ -74,7 +74,6 @@ async def show(request: Request, here: Here) -> Response:
             "wrong": _went_wrong(store, now),
             "failures": _failures(store),
             "told": _told(store, found),
-            "learned": sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "staged"),
         }
 
     return answer(
@@ -82,7 +81,7 @@ async def show(request: Request, here: Here) -> Response:
         here,
         "overview.html",
         found=found,
-        most=_ADVICE,
+        most=_PROPOSALS,
         is_connected=any(is_connected(agent, home=service.config.home) for agent in AGENTS),
         is_sample=histories.is_sample,
         waiting=await service.store.read(lambda book: book.pending_count()),
@@ -178,7 +177,7 @@ _PLACES = {
 }
 
 
-def _told(store: Store, found: FoundAdvice) -> list[str]:
+def _told(store: Store, found: FoundInbox) -> list[str]:
     """What sessions were shown, and how much of it they used."""
     rows = {row["place"]: row for row in store.rows("receipt.places")}
     said = [f"{name} {plural(rows[at]['conversations'], 'session')}" for at, name in _PLACES.items() if at in rows]

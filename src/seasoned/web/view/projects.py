@@ -43,7 +43,7 @@ from seasoned.web.table import (
     row_offset,
     session_cell,
 )
-from seasoned.web.view.advice import FoundAdvice, advice_for
+from seasoned.web.view.inbox import FoundInbox, inbox_for
 from seasoned.web.view.sessions import newest_sessions
 
 PAGE = Page("Projects", "projects")
@@ -115,7 +115,7 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         raise NotFound(f"There is no project {key[:200]!r}, or its sessions were forgotten. See the list of projects.")
     reading = await _refreshed(request, now) if is_due else None
     shown = await histories_of(request).read(lambda store: _shown(store, row, folder))
-    found = await advice_for(request, row.key)
+    found = await inbox_for(request, row.key)
     newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
     charts = await histories_of(request).read(lambda store: _charts(store, histories_of(request).now(store), row.key))
     return answer(
@@ -216,7 +216,7 @@ def _row(one: ProjectRow) -> tuple[TableCell, ...]:
     )
 
 
-def _figures(row: ProjectRow, found: FoundAdvice, prices: str | None) -> list[dict[str, Any]]:
+def _figures(row: ProjectRow, found: FoundInbox, prices: str | None) -> list[dict[str, Any]]:
     """How the sessions of a project go."""
     asked = urlencode({"project": row.key})
     recurring = None if found.gathered is None else found.gathered.recurring.get(row.key, 0)

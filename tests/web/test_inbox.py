@@ -1,4 +1,4 @@
-"""The pages of advice: what to do comes first, each step is shown, applied and undone; samples change nothing."""
+"""The inbox page: each change is shown, accepted as it is or edited, rejected and undone; samples change nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, shop: Path) -> Iterator[Sit
 
 
 def look(visitor: Visitor, page: str, words: str = "") -> str:
-    """A page, once it holds these words: advice is gathered in the background."""
+    """A page, once it holds these words: proposals are gathered in the background."""
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
         answer = visitor.client.get(f"{visitor.path}/{page}")
@@ -47,28 +47,28 @@ def look(visitor: Visitor, page: str, words: str = "") -> str:
         time.sleep(0.1)
 
 
-def press(visitor: Visitor, page: str, action: str) -> str:
+def press(visitor: Visitor, page: str, action: str, **fields: str) -> str:
     """Press a button of a page; the address that the answer leads to."""
     check = re.search(r'name="check" value="([^"]+)"', look(visitor, page))
     assert check is not None
-    answer = visitor.client.post(f"{visitor.path}/{action}", data={"check": check[1]})
+    answer = visitor.client.post(f"{visitor.path}/{action}", data={"check": check[1], **fields})
     assert answer.status_code == 303, answer.text
     return answer.headers["location"].removeprefix(visitor.path + "/")
 
 
-def advice_of(text: str, words: str) -> str:
-    card = re.search(r'id="advice-(\w+)">(?:(?!</li>).)*?' + re.escape(words), text, re.DOTALL)
+def proposal_in(text: str, words: str) -> str:
+    card = re.search(r'id="proposal-(\w+)">(?:(?!</li>).)*?' + re.escape(words), text, re.DOTALL)
     assert card is not None, text
     return card[1]
 
 
-def test_the_overview_is_three_figures_what_went_wrong_and_at_most_three_things_to_do(filled: Site) -> None:
+def test_the_overview_is_three_figures_what_went_wrong_and_at_most_three_proposals(filled: Site) -> None:
     with filled.visitor() as alice:
-        text = look(alice, "overview", 'id="advice-')
+        text = look(alice, "overview", 'id="proposal-')
         found = [text.index(words) for words in ("Sessions</dt>", "Error rate</dt>", "Cost</dt>", "What went wrong")]
         assert found == sorted(found) and text.count("the week before") == 3
         assert "Worth doing" in text and "What sessions saw" in text and "no agent is connected" in text
-        assert 1 <= text.count('<li id="advice-') <= 3 and "6 sessions, 6 calls lost" in text
+        assert 1 <= text.count('<li id="proposal-') <= 3 and "6 sessions, 6 calls lost" in text
         # A failed call with its error, and one click to it.
         link = re.search(r'href="([^"]+)"><code>rtk make test</code></a><span class="error">([^<]+)<', text)
         assert link is not None and "unrecognized subcommand" in link[2]
@@ -76,29 +76,27 @@ def test_the_overview_is_three_figures_what_went_wrong_and_at_most_three_things_
         assert f'id="{anchor}"' in alice.client.get(address).text
 
 
-def test_a_step_is_shown_applied_followed_up_and_undone(filled: Site, shop: Path) -> None:
+def test_a_proposal_is_shown_accepted_edited_rejected_and_undone(filled: Site, shop: Path) -> None:
     before = (shop / "CLAUDE.md").read_bytes()
+    learned = b"\r\n\r\n## Learned from sessions\r\n\r\n- "
     with filled.visitor() as alice:
-        name = advice_of(look(alice, "overview", 'id="advice-'), "instead of <code>rtk make test</code>")
-        page = look(alice, f"advice/{name}")
+        name = proposal_in(look(alice, "overview", 'id="proposal-'), "instead of <code>rtk make test</code>")
+        page, path = look(alice, f"inbox/{name}"), f"inbox/{name}"
         assert '<span class="came">+- Run `make test` instead of `rtk make test`.' in page
-        assert str(shop / "CLAUDE.md") in page
+        assert str(shop / "CLAUDE.md") in page and "Would have helped in 4 of 4 later sessions" in page
         assert (shop / "CLAUDE.md").read_bytes() == before, "looking changes nothing"
-        assert press(alice, f"advice/{name}", f"advice/{name}/apply") == f"advice/{name}"
-        assert (shop / "CLAUDE.md").read_bytes() == (
-            b"# Shop\r\n\r\nBuild with care.\r\n\r\n## Learned from sessions\r\n\r\n"
-            b"- Run `make test` instead of `rtk make test`."
-        )
-        assert "Too early to tell" in look(alice, f"advice/{name}")
-        assert f'id="advice-{name}"' not in look(alice, "overview", "Worth doing")
-        assert "Applied" in look(alice, project_link(str(shop)), "Too early to tell")
-        press(alice, f"advice/{name}", f"advice/{name}/undo")
+        assert press(alice, path, f"{path}/accept") == "inbox"
+        assert (shop / "CLAUDE.md").read_bytes() == before + learned + b"Run `make test` instead of `rtk make test`."
+        assert f'id="proposal-{name}"' not in look(alice, "inbox", "Decided")
+        press(alice, path, f"{path}/undo")
         assert (shop / "CLAUDE.md").read_bytes() == before
-        assert press(alice, f"advice/{name}", f"advice/{name}/dismiss") == "advice"
-        assert "Dismissed" in look(alice, "advice")
-        press(alice, f"advice/{name}", f"advice/{name}/undo")
-        wrong = alice.client.get(f"{alice.path}/advice/nothing")
-        assert wrong.status_code == 404
+        press(alice, path, f"{path}/accept", text="Leave `rtk` out.")
+        assert (shop / "CLAUDE.md").read_bytes() == before + learned + b"Leave `rtk` out."
+        press(alice, path, f"{path}/undo")
+        press(alice, path, f"{path}/reject")
+        assert "rejected" in look(alice, "inbox") and (shop / "CLAUDE.md").read_bytes() == before
+        press(alice, path, f"{path}/undo")
+        assert alice.client.get(f"{alice.path}/inbox/nothing").status_code == 404
 
 
 def test_the_page_of_a_project_holds_everything_about_it(filled: Site, shop: Path) -> None:
@@ -108,7 +106,7 @@ def test_the_page_of_a_project_holds_everything_about_it(filled: Site, shop: Pat
             assert words in text, words
         chosen = alice.client.get(f"{alice.path}/overview", params={"project": str(shop)})
         assert chosen.headers["location"].endswith(project_link(str(shop)))
-        assert "instead of <code>rtk make test</code>" in look(alice, f"advice?project={shop}", 'class="cards"')
+        assert "instead of <code>rtk make test</code>" in look(alice, f"inbox?project={shop}", 'class="cards"')
 
 
 def test_samples_and_an_empty_home_offer_nothing_to_change(tmp_path: Path) -> None:
@@ -119,14 +117,14 @@ def test_samples_and_an_empty_home_offer_nothing_to_change(tmp_path: Path) -> No
     with store_of(tmp_path / "samples") as store:
         path = Path(store.path or "")
     with site(tmp_path / "own", samples=path) as found, found.visitor() as alice:
-        text = look(alice, "advice", 'class="cards"')
-        name = re.findall(r'id="advice-(\w+)"', text)[0]
-        assert "These are samples" in look(alice, f"advice/{name}")
+        text = look(alice, "inbox", 'class="cards"')
+        name = re.findall(r'id="proposal-(\w+)"', text)[0]
+        assert "These are samples" in look(alice, f"inbox/{name}")
         check = re.search(r'name="check" value="([^"]+)"', text)
         assert check is not None
-        answer = alice.client.post(f"{alice.path}/advice/{name}/dismiss", data={"check": check[1]})
+        answer = alice.client.post(f"{alice.path}/inbox/{name}/reject", data={"check": check[1]})
         assert answer.status_code == 400
         assert "These are samples" in answer.text
     with site(tmp_path / "own", tokens=found.serving.tokens) as empty, empty.visitor() as alice:
         assert "No sessions yet" in look(alice, "overview")
-        assert "No sessions yet" in look(alice, "advice")
+        assert "The inbox is empty" in look(alice, "inbox")

@@ -1,10 +1,10 @@
-"""What lessons are worth doing something about: one true line each, ranked by what the mistake costs."""
+"""What lessons propose: one true line each, ranked by what the mistake costs."""
 
 from __future__ import annotations
 
-from seasoned.lesson.advice import advice_of, advice_of_rules, followed
 from seasoned.lesson.evidence import evidence_of
 from seasoned.lesson.project_lessons import ProjectLessons
+from seasoned.lesson.proposal import proposals_of, proposals_of_rules
 from seasoned.lesson.rule import ProjectRule
 from seasoned.outcome.track import Track
 from tests.lesson.sessions import ran, session
@@ -21,25 +21,28 @@ def known(*tracks: Track) -> ProjectLessons:
 
 
 def sentences(lessons: ProjectLessons) -> list[str]:
-    return [one.sentence for one in advice_of(lessons, SHOP)]
+    return [one.sentence for one in proposals_of(lessons, SHOP)]
 
 
 WRONG = [session(day, ran("npm run e2e", NO_SCRIPT), ran("ls"), ran("pnpm e2e")) for day in range(3)]
 
 
 def test_a_mistake_that_comes_back_gives_one_line_with_what_it_cost() -> None:
-    found = {one.kind: one for one in advice_of(known(*WRONG), SHOP)}
-    assert found["mistake"].sentence == "Run `pnpm e2e` instead of `npm run e2e`."
-    evidence = found["mistake"].evidence
-    assert (evidence.sessions, evidence.among, evidence.calls) == (3, 3, 3)
-    assert "command" not in found, "the line says it"
+    (found,) = proposals_of(known(*WRONG), SHOP)
+    assert (found.kind, found.sentence) == ("line", "Run `pnpm e2e` instead of `npm run e2e`.")
+    assert (found.evidence.sessions, found.evidence.among, found.evidence.calls) == (3, 3, 3)
 
 
-def test_what_works_again_or_has_not_happened_for_long_is_no_advice() -> None:
+def test_what_sessions_do_is_a_line_and_what_everyone_knows_is_none() -> None:
+    some = [session(day, ran("just check"), ran("npm test")) for day in range(3)]
+    assert sentences(known(*some)) == ["Check with `just check`."]
+
+
+def test_what_works_again_or_has_not_happened_for_long_is_not_proposed() -> None:
     other = [session(10 + day, ran("just lint")) for day in range(26)]
     assert "Run `pnpm e2e` instead of `npm run e2e`." not in sentences(known(*WRONG, *other))
     fails = [session(5 + day, ran("pnpm e2e", "ERR_PNPM_NO_SCRIPT  Missing script: e2e")) for day in range(2)]
-    assert [one[:20] for one in sentences(known(*WRONG, *fails))] == ["Define `npm run e2e`"], "it fails since"
+    assert sentences(known(*WRONG, *fails)) == [], "it fails since"
 
 
 def test_a_program_that_is_not_on_the_path_is_never_called_not_installed() -> None:
@@ -51,26 +54,15 @@ def test_a_program_that_is_not_on_the_path_is_never_called_not_installed() -> No
 
 
 def test_a_file_that_is_corrected_needs_no_line_too() -> None:
-    assert all(one.kind != "mistake" for one in advice_of(known(*WRONG), SHOP, corrected={"npm run e2e"}))
-
-
-def test_advice_of_another_project_is_not_followed_up() -> None:
-    assert followed(known(*WRONG), SHOP, []) == []
-
-
-def test_a_script_that_sessions_run_and_the_project_lacks_is_worth_defining() -> None:
-    lacks = 'npm error Missing script: "lint"'
-    found = advice_of(known(*[session(day, ran("npm run lint", lacks)) for day in range(2)]), SHOP)
-    assert [(one.kind, one.step.kind) for one in found] == [("script", "manual")]
-    assert found[0].sentence == "Define `npm run lint`: sessions run it, and this project has no such script."
-    assert sentences(known(session(0, ran("npm run lint", lacks)))) == [], "one session may have been mistaken"
+    assert "Run `pnpm e2e` instead of `npm run e2e`." not in [
+        one.sentence for one in proposals_of(known(*WRONG), SHOP, corrected={"npm run e2e"})
+    ]
 
 
 def test_what_the_user_said_once_is_offered_as_a_rule() -> None:
     said = [ProjectRule(f"{n}", f"never squash {n}", SHOP, 1, 1, 9.0, "candidate" if n else "shown") for n in range(6)]
-    found = list(advice_of_rules(said, SHOP))
+    found = list(proposals_of_rules(said, SHOP))
     assert [one.sentence for one in found] == [f"Tell sessions what you said: “never squash {n}”" for n in (1, 2, 3)]
-    assert {one.step.kind for one in found} == {"accept"}
 
 
 def test_what_fails_now_and_then_is_not_replaced() -> None:
@@ -79,6 +71,6 @@ def test_what_fails_now_and_then_is_not_replaced() -> None:
     known = ProjectLessons("shop")
     for one in some:
         known.add(evidence_of(one))
-    assert any("instead of `go test`" in one.sentence for one in advice_of(known, "shop"))
+    assert any("instead of `go test`" in one.sentence for one in proposals_of(known, "shop"))
     known.add(evidence_of(session(9, ran("go test ./..."))))
-    assert not any("instead of `go test`" in one.sentence for one in advice_of(known, "shop"))
+    assert not any("instead of `go test`" in one.sentence for one in proposals_of(known, "shop"))
