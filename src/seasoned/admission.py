@@ -88,10 +88,11 @@ def admit_call(
     project: str = "",
     folder: str | None = None,
     named: frozenset[str] = frozenset(),
+    allowed: frozenset[str] = frozenset(),
 ) -> Admission:
     """Whether a call that worked may be shown to another session of this project (its key; empty for none).
 
-    `named` are programs that the project is known to use.
+    `named` are programs that the project is known to use; `allowed` the actions of named tools that a person allowed.
     """
     texts = list(texts_in(arguments))
     if any(map(hidden_character, texts)):
@@ -103,7 +104,7 @@ def admit_call(
     given = dict(arguments)
     command = command_of(ToolCall("", tool, given))
     if command is None:
-        return Admission(_why_not_values(given, project) or why_not_called(tool, given))
+        return Admission(_why_not_values(given, project) or why_not_called(tool, given, allowed=allowed))
     plain = _SHORTENED.compiled.sub("", command.replace(_ELLIPSIS, "x"), count=1)
     why = why_not_shown(plain, project=project, folder=folder, named=named)
     others = {name: value for name, value in given.items() if value != command}

@@ -27,7 +27,7 @@ SURFACE = {
     "profile": ["conversation"],
     "project": ["folder", "remote", "application"],
     "project_of": ["folder", "remote", "application"],
-    "provision": ["messages", "template", "tools", "task", "is_used", "project", "config", "options"],
+    "provision": ["messages", "template", "tools", "task", "is_used", "project", "config", "folder", "options"],
     "read": ["path"],
 }  # fmt: skip
 ASKED = [{"role": "user", "content": "Where is my parcel 480?"}]
@@ -81,9 +81,9 @@ def test_an_application_sees_what_its_logs_taught_and_a_conversation_without_a_n
 ) -> None:
     write_histories(tmp_path / "logs", old=6, new=0, seed=1)
     seasoned.build("harbour", [tmp_path / "logs"], min_messages=6)
-    asked = [{"role": "user", "content": "Book berth 33 for tonight."}]
+    asked = [{"role": "user", "content": "Reserve ferry slot 33."}]
     begun = seasoned.begin(asked, application="harbour")
-    assert begun.template == "harbour@1" and "berth_book" in json.dumps(begun.messages)
+    assert begun.template == "harbour@1" and "ferry_slot" in json.dumps(begun.messages)
     assert seasoned.begin(asked, application="harbour").messages == begun.messages
     assert seasoned.begin(asked, application="bakery").template is None
     with pytest.raises(UsageError, match="no option 'min_mesages'"):

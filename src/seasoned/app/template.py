@@ -25,7 +25,7 @@ from seasoned.app.stores import (
     uses_store,
 )
 from seasoned.begin.settings import begin_settings
-from seasoned.begin.warm_start import NewSession
+from seasoned.begin.warm_start import NewSession, asked_for
 from seasoned.begin.warm_start import begin as begin_session
 from seasoned.command.tool import TaskType
 from seasoned.config import Config, load
@@ -49,7 +49,16 @@ from seasoned.example.mine.miner import FROM_ONE_SESSION
 from seasoned.example.mine.miner import build as mine_template
 from seasoned.example.mine.miner import create as template_of_session
 from seasoned.example.mine.selection import MiningOptions, why_nothing
-from seasoned.example.provision import BlockRequest, Messages, Provisioned, insert, is_under_way
+from seasoned.example.provision import (
+    TOLD_MARK,
+    BlockRequest,
+    Messages,
+    Provisioned,
+    insert,
+    is_under_way,
+    last_request,
+    listed,
+)
 from seasoned.example.provision import provision as provision_from
 from seasoned.example.render import Rendered, render
 from seasoned.project import name_of
@@ -85,7 +94,8 @@ def library_now(store: Store) -> tuple[Library, TemplateUse]:
 
 def library_here(store: Store) -> Library:
     """The library as a session in this folder sees it."""
-    return library_for(store, project_key(store, str(Path.cwd())), now=time.time())
+    folder = str(Path.cwd())
+    return library_for(store, project_key(store, folder), now=time.time(), folder=folder)
 
 
 def find_template(store: Store, name: str) -> SavedTemplate:
@@ -309,25 +319,29 @@ def provision(
     is_used: bool = True,
     project: str | None = None,
     config: Config | None = None,
+    folder: str | None = None,
     **options: Any,
 ) -> Provisioned:
-    """Put examples of what worked into the messages of a new session, from the user's own templates.
+    """Put what worked into the messages of a new session: examples, and the commands of the project that it asks for.
 
     `tools` in the shape of any provider. Further options are those of `seasoned.example.provision.BlockRequest`:
     budget, format, form, is_small. Where nothing fits, the messages come back unchanged and `reason` says why. With
     `is_used` false, for a preview, the use of the template is not counted. `project` is the key of the project that
-    the session belongs to; without it, examples come from all projects.
+    the session belongs to, `folder` its checkout; without a project, examples come from all projects.
     """
     now = time.time()
     with own_store(config or load()) as store:
-        library = storage.cached_library(store, now=now) if project is None else library_for(store, project, now=now)
         asked = BlockRequest(tools=tools, task=task, template=template, **options)
-        made = provision_from(messages, library=library, asked=asked)
+        library, told = storage.cached_library(store, now=now), ""
+        if project is not None:
+            library = library_for(store, project, now=now, folder=folder)
+            _, told = asked_for(store, project, task or last_request(listed(messages)), tools, folder)
+        made = provision_from(messages, library=library, asked=asked, told=told)
         if made.block is not None and made.rendered is not None:
             # The opening line of the block names it, so that a later scan knows what the session was shown.
             storage.remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
             # Unchanged messages mean that nothing was shown, so nothing is counted.
-            if is_used and made.messages != messages:
+            if is_used and made.messages != messages and made.block.template != TOLD_MARK:
                 storage.count_use(store, made.block.template, made.rendered.example_ids)
     return made
 
@@ -380,6 +394,7 @@ def begin(
             tools=tools,
             template=template,
             project=project_key(store, None if folder is None else str(folder), application=application),
+            workdir=None if folder is None else str(folder),
         )
         begun = begin_session(
             store, lambda: shared_database(config), session, begin_settings(config, "library"), now=time.time()

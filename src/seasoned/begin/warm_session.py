@@ -139,7 +139,7 @@ def _build(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
         tags=[redactor.text(tag) for tag in given.tags],
     )
     kept = save(context.store, made)
-    library = library_for(context.store, context.project, now=context.now)
+    library = library_for(context.store, context.project, now=context.now, folder=context.workdir)
     return {
         "name": kept.name,
         "pattern_count": len(kept.examples),
@@ -156,7 +156,7 @@ def _build(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
 
 
 def _list(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
-    library = library_for(context.store, context.project, now=context.now)
+    library = library_for(context.store, context.project, now=context.now, folder=context.workdir)
     found = [
         {
             "name": one.name,

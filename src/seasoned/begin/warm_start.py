@@ -19,7 +19,7 @@ from seasoned.example.choose.offered import Tools, offered
 from seasoned.example.library.storage import Library, count_use, find_block, remember_block
 from seasoned.example.provision import (
     BUDGET,
-    TOLD,
+    TOLD_MARK,
     BlockMemory,
     BlockRequest,
     Ensured,
@@ -36,6 +36,7 @@ from seasoned.text import count_tokens
 
 if TYPE_CHECKING:
     from seasoned.experiment.live.assignment import Enrolled
+    from seasoned.lesson.ask import LessonLookup
 
 Warn = Callable[[str], None]
 _MEMORY = BlockMemory()
@@ -208,17 +209,25 @@ def _asked(session: NewSession, settings: BeginSettings, form: Form, template: s
 
 def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept: bool) -> str:
     """What the first prompt asks for in the session's project; empty for nothing. Once a conversation."""
-    if session.project is None or session.folder is not None or not settings.tells("prompt"):
+    if session.folder is not None or not settings.tells("prompt"):
         return ""
-    # These are commands: a session without a shell cannot run them.
-    if session.tools is not None and not any(tool_of(name).form == "shell" for name in offered(session.tools)):
-        return ""
+    prompt = session.task if session.task is not None else last_request(session.messages)
+    lookup, text = asked_for(store, session.project, prompt, session.tools, session.workdir, conversation=session.id)
+    return text if lookup is not None and text and (not is_kept or lookup.tell_once("prompt", "")) else ""
+
+
+def asked_for(
+    store: Store, project: str | None, prompt: str, tools: Tools | None, folder: str | None, *, conversation: str = ""
+) -> tuple[LessonLookup | None, str]:
+    """The commands of a project that a first prompt asks for, and where they were looked up."""
+    # A session without a shell cannot run them.
+    if project is None or (tools is not None and not any(tool_of(name).form == "shell" for name in offered(tools))):
+        return None, ""
     # Imported here: a hook tells the first prompt by itself.
     from seasoned.lesson.ask import LessonLookup
 
-    lookup = LessonLookup(store, session.project, session.id, session.workdir)
-    text = lookup.first_prompt(session.task if session.task is not None else last_request(session.messages))
-    return text if text and (not is_kept or lookup.tell_once("prompt", "")) else ""
+    lookup = LessonLookup(store, project, conversation, folder)
+    return lookup, lookup.first_prompt(prompt)
 
 
 def _library(store: Store, session: NewSession, now: float) -> Library:
@@ -229,7 +238,7 @@ def _library(store: Store, session: NewSession, now: float) -> Library:
 
     folder = session.folder
     project = session.project if folder is None else project_of_conversation(store, session.id, folder)
-    return library_for(store, project, now=now)
+    return library_for(store, project, now=now, folder=session.workdir or folder)
 
 
 def _note_exposure(
@@ -287,7 +296,7 @@ def show_once(store: Store, session: NewSession, settings: BeginSettings, *, now
         return Begun(None, made.reason)
     # The session is recognised by the opening line of the block when its history is read.
     remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
-    if made.block.template != f"{TOLD}@1":
+    if made.block.template != TOLD_MARK:
         count_use(store, made.block.template, made.rendered.example_ids)
     return Begun(made.rendered, made.reason, made.block.template, is_new=True)
 

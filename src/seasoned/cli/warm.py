@@ -79,6 +79,7 @@ def warm(
         # A preview must not count as a use, or looking would change which examples are chosen.
         is_used=messages_file is not None,
         project=key,
+        folder=str(Path.cwd()) if key is not None and project is None else None,
         # The other options are the fields of BlockRequest.
         **asked,
     )

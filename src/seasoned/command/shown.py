@@ -155,13 +155,22 @@ _PART = LazyRegex(r"[A-Z]*[a-z]+|[A-Z]+")
 _SUFFIX = LazyRegex(
     r"(?:\.(?:test|spec|config|e2e|d))?\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kt|cs|php|sh|md|json|ya?ml|toml|sql|vue)\Z"
 )
-# Words in the name of a tool that pays, publishes, destroys, or changes what others have or may do.
-_ACTS = names(
-    "delete wipe purge destroy erase overwrite shutdown poweroff reboot restart deploy publish unpublish migrate grant"
-    " revoke terminate kill approve authorize impersonate sudo ssh withdraw payout pay payroll charge sell merge share"
-    " expose install webhook vault secret secrets credential credentials unlock disarm dismiss mute bulk everyone all"
-    " tweet sms presigned"
-)
+# Words in the name of a tool that pays, publishes, destroys, or changes what others have or may do, by the action that
+# a person can allow for it; for the last ones there is none.
+_ACTS = {
+    "delete_data": names("delete wipe purge destroy erase overwrite"),
+    "shutdown_service": names("shutdown poweroff reboot restart terminate kill"),
+    "deploy_production": names("deploy"),
+    "publish_package": names("publish unpublish"),
+    "migrate_database": names("migrate"),
+    "modify_permissions": names("grant revoke approve authorize share expose"),
+    "exec_remote": names("sudo ssh"),
+    "transfer_funds": names("withdraw payout pay payroll charge sell"),
+    "": names(
+        "impersonate merge install webhook vault secret secrets credential credentials unlock disarm dismiss mute bulk"
+        " everyone all tweet sms presigned"
+    ),
+}
 _STANDARD_MODULES = names("unittest venv compileall py_compile json.tool doctest timeit")
 
 
@@ -199,16 +208,25 @@ def why_not_shown(
     return f"it {found[0].why}" if found else None
 
 
-def why_not_called(tool: str, arguments: Mapping[str, Any]) -> str | None:
-    """Why a call of a named tool may not be shown, whatever its values are; None if it may."""
+def why_not_called(tool: str, arguments: Mapping[str, Any], *, allowed: Collection[str] = ()) -> str | None:
+    """Why a call of a named tool may not be shown, whatever its values are; None if it may.
+
+    `allowed`: the actions that a person allowed without being asked.
+    """
     if tool_of(tool).form in ("python", "agent"):
         return "it runs code or tells another agent what to do"
-    found = assess_call(tool, arguments, WorkingFolder())
-    if found:
-        return f"it {found[0].why}"
+    return next((why for action, why in acts_of_call(tool, arguments).items() if action not in allowed), None)
+
+
+def acts_of_call(tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """The actions that a call of a named tool needs a person for, and why; "" for what no one can allow."""
+    found = {one.action: one.why for one in assess_call(tool, arguments, WorkingFolder())}
     words = words_of(tool)
-    looks = bool(words) and words[0] in group("looking") and "and" not in words
-    return None if looks or _ACTS.isdisjoint(words) else "it destroys, publishes, pays or changes who may do what"
+    if not (words and words[0] in group("looking") and "and" not in words):
+        for action, acts in _ACTS.items():
+            if not acts.isdisjoint(words):
+                found.setdefault(action, "destroys, publishes, pays or changes who may do what")
+    return {action: f"it {why}" for action, why in found.items()}
 
 
 def _why_not_words(words: list[str], place: _Place) -> str | None:

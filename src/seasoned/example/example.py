@@ -52,6 +52,8 @@ class Example(msgspec.Struct, frozen=True):
     tier: Tier = "own"
     # How often calls of this tool fail in the mined sessions: tools that fail most are shown first.
     error_rate: float | None = None
+    # The actions that a person must have allowed before it is shown: a call that moves money looks approved.
+    needs: tuple[str, ...] = ()
     repaired: Repaired | None = None
 
     @property

@@ -193,10 +193,13 @@ def _shortened(line: str, limit: int) -> str:
     return (head.rpartition(" ")[0] if " " in head else head[:-1]).rstrip(" ,;:([{`'\"") + "…"
 
 
-def unclean(example: Example, redactor: Redactor, *, project: str = "") -> str | None:
+def unclean(
+    example: Example, redactor: Redactor, *, project: str = "", allowed: frozenset[str] = frozenset()
+) -> str | None:
     """Why an example must be dropped: it holds a secret, speaks to its reader, or is not a call that may be shown.
 
-    None if it may stay. `project`: the key of the project whose sessions it is for.
+    None if it may stay. `project`: the key of the project whose sessions it is for; `allowed`: actions that a person
+    may allow later.
     """
     if len(example.arguments) > ARGUMENTS_CHARS:
         return "the arguments are too long"
@@ -215,4 +218,4 @@ def unclean(example: Example, redactor: Redactor, *, project: str = "") -> str |
         return "it seems to contain a secret"
     if is_injection(example.result) or is_injection(example.intent) or approves(example.intent):
         return "it gives orders or a permission"
-    return admit_call(example.tool, arguments, project=project).why
+    return admit_call(example.tool, arguments, project=project, allowed=allowed).why

@@ -114,6 +114,7 @@ def _records(value: object) -> list[Mapping[str, Any]]:
 BUDGET = 1500
 # The name for a block without examples. No template can have it, because of the slash.
 TOLD = "project/items"
+TOLD_MARK = f"{TOLD}@1"
 # Items of the Responses API that only an agent writes.
 _ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
 # One block has a few kilobytes.
@@ -164,7 +165,7 @@ def provision(messages: Messages, *, library: Library, asked: BlockRequest = _AN
     If nothing fits, nothing is added and `reason` says why. `told` is shown in addition; it is the whole block if no
     example fits.
     """
-    given = _listed(messages)
+    given = listed(messages)
     if carries_block(given):
         return Provisioned(given, None, None, "The conversation already has a block, and was left unchanged.")
     chosen = library.named(asked.template) if asked.template is not None else None
@@ -192,12 +193,12 @@ def provision(messages: Messages, *, library: Library, asked: BlockRequest = _AN
 
 def _told_only(given: list[dict[str, Any]], told: str, format: Format) -> Provisioned:
     """A block without examples."""
-    block = Block(f"{TOLD}@1", (), told)
+    block = Block(TOLD_MARK, (), told)
     rendered = render_told(block, format)
     return Provisioned(insert(given, rendered), rendered, block, "What the task asks for in this project.")
 
 
-def _listed(messages: Messages) -> list[dict[str, Any]]:
+def listed(messages: Messages) -> list[dict[str, Any]]:
     """The messages as a new list; the Responses API accepts a bare text as the first request."""
     if isinstance(messages, str):
         return [{"role": "user", "content": messages}]
@@ -278,7 +279,7 @@ def ensure_block(
     `library` and `told` are functions, so that nothing is loaded for a conversation that has its block. Add the result
     to the messages with `insert`. Use is counted once, when the block is made.
     """
-    given = _listed(messages)
+    given = listed(messages)
     if carries_block(given):
         return Ensured(None, "The conversation already has a block, and was left unchanged.")
     known = _find(store, asked.conversation, asked.format, memory)

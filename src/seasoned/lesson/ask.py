@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from seasoned.redact import Redactor
 
 MOST_ITEMS = 2
-# Only words that ask for the command itself. Files like test-secrets.txt and verbs like "check" say too little.
+# Only words that ask for the command itself. Files like test-secrets.txt, verbs like "check", a place like "in CI" and
+# what is to be built ("build a page") say too little.
 _ASKS: tuple[tuple[str, LazyRegex], ...] = (
     (
         "test",
@@ -46,17 +47,36 @@ _ASKS: tuple[tuple[str, LazyRegex], ...] = (
             r"(?! (?:data|value|file|key|account|secret))"
         ),
     ),
-    ("check", LazyRegex(r"(?<![\w./-])(?:lint\w*|type[- ]?check\w*|type errors?|ci)(?![\w/-]|\.\w)")),
+    (
+        "check",
+        LazyRegex(
+            r"(?<![\w./-])(?:lint\w*|type[- ]?check\w*|type errors?|(?:fix|green|red|failing|broken)(?: the)? ci"
+            r"|ci(?: is| was| run| job)? (?:fail\w*|red|broken|green|pass\w*|errors?|checks?))(?![\w/-]|\.\w)"
+        ),
+    ),
     ("format", LazyRegex(r"(?<![\w./-])(?:fmt|gofmt|formatting|reformat)(?![\w/-]|\.\w)")),
-    ("build", LazyRegex(r"(?<![\w./-])(?:build|compile|compiler|compilation|bundle)(?:s|d|ing)?(?![\w/-]|\.\w)")),
+    (
+        "build",
+        LazyRegex(
+            r"(?<![\w./-])(?:(?:compile|compiler|compilation|bundle)(?:s|d|ing)?(?![\w/-]|\.\w)"
+            r"|builds? (?:fail\w*|is|errors?|broken|pass\w*|succe\w*|commands?|scripts?|steps?|it\b|again"
+            r"|(?:the|this) (?:project|app\w*|package|binary|extension|image|site|docs))"
+            r"|(?:run|fix|failing|broken|release|production|clean|try)(?: the| a)? build(?![\w/-]|\.\w))"
+        ),
+    ),
 )
+# What Codex asks a model that judges one of its calls: it holds a session, and is not a request.
+_NO_REQUEST = "The following is the Codex agent history"
 
 
 def purposes_in(prompt: str) -> tuple[str, ...]:
-    """What a prompt asks to be done, the first mentioned first."""
+    """What a prompt asks to be done, the first mentioned first. Who wants tests to pass wants checks to pass too."""
+    if prompt.startswith(_NO_REQUEST):
+        return ()
     text = prompt[:4000].lower()
     found = [(pattern.compiled.search(text), purpose) for purpose, pattern in _ASKS]
-    return tuple(purpose for _, purpose in sorted((match.start(), purpose) for match, purpose in found if match))
+    asked = [purpose for _, purpose in sorted((match.start(), purpose) for match, purpose in found if match)]
+    return tuple(dict.fromkeys([*asked, *(["check"] if "test" in asked else [])]))
 
 
 Place = Literal["start", "prompt", "before", "after"]

@@ -36,7 +36,7 @@ def test_the_same_example_in_a_template_that_a_person_built_is_shown(store: Stor
     auto, mine = save(store, template("auto-code", OLD)), save(store, template("mine", OLD))
     library = snapshot(store, now=NOW)
     assert (library.active(auto), library.active(mine)) == ((), (OLD,))
-    assert stats(library, use_of(store)).states == {"active": 1, "suspended": 0, "retired": 0}
+    assert stats(library, use_of(store)).states == {"active": 1, "suspended": 0, "retired": 0, "held": 0}
     made = provision([], library=library)
     assert made.block is not None and made.block.template == "mine@1"
 

@@ -209,7 +209,7 @@ def test_the_figures_count_an_example_once(store: Store) -> None:
     found = stats(snapshot(store), use_of(store))
     assert (found.total, found.by_type, found.examples) == (2, {"any": 1, "code": 1}, 2)
     assert (found.usage, found.shown) == (1, 1)
-    assert found.states == {"active": 1, "suspended": 0, "retired": 1}
+    assert found.states == {"active": 1, "suspended": 0, "retired": 1, "held": 0}
 
 
 def test_an_example_is_found_by_the_beginning_of_its_id(store: Store) -> None:

@@ -142,15 +142,13 @@ def test_an_honest_request_is_shown_without_assent_and_calls(text: str, shown: s
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
-        ("wipe_database", {"name": "db-1"}),
-        ("deploy_production", {"service": "web-1"}),
         ("find", {"email": "[redacted:email:12345678]"}),
         ("find", {"text": "abc … [900 characters]", "id": "#P-1"}),
         ("find", {"id": "#P-1", "rows": ["x"] * 400}),
         ("find", {"id": "#P-1", "with_escalated_permissions": True}),
     ],
 )
-def test_calls_that_a_person_must_decide_or_that_are_incomplete_are_never_shown(
+def test_calls_that_are_incomplete_or_asked_for_more_rights_are_never_shown(
     tool: str, arguments: dict[str, Any]
 ) -> None:
     assert group(found(call(tool, **arguments)), {}) == []

@@ -189,7 +189,7 @@ class _Choice:
         fitting = [one for one in active if matches(one, self._asked.tools)]
         if not fitting:
             return BlockChoice(None, _none_present(template, active, self._asked.tools))
-        queue = self._ordered([one for one in fitting if _may_be_shown(one, self._library.project)], is_named=is_named)
+        queue = self._ordered([one for one in fitting if self._may_be_shown(one)], is_named=is_named)
         if not queue:
             return BlockChoice(
                 None, f"Nothing in template {template.name!r} has to do with the task: nothing was added."
@@ -206,6 +206,10 @@ class _Choice:
         return BlockChoice(
             None, f"Nothing of template {template.name!r} fits into {self._limits.budget} tokens: nothing was added."
         )
+
+    def _may_be_shown(self, example: Example) -> bool:
+        """Whether it passes the gate of today: a template may be older than a rule, or come from elsewhere."""
+        return _passes(example, self._library.project, self._library.allowed)
 
     def _said(self, block: Block) -> str:
         words = "" if self._asked.task.strip() else ", chosen without a task"
@@ -240,9 +244,11 @@ class _Choice:
     def _reaches_floor(self, one: Example, score: float) -> bool:
         """Whether it is worth its tokens: a command that the task asks for, or a call of a tool of the session."""
         command = command_of(ToolCall("", one.tool, _arguments(one)))
+        if command is not None and command in self._told:
+            return False  # it is said in words already
         if command is not None:
-            serves = {part.purpose.removeprefix("one ") for part in written(command)} | set(purposes_in(one.intent))
-            if serves - {"other"}:
+            serves = {part.purpose.removeprefix("one ") for part in written(command)} - {"other"}
+            if serves:
                 return not serves.isdisjoint(purposes_in(self._asked.task))
             return score > 0
         return score > 0 or (self._asked.tools is not None and self._library.is_proven(one))
@@ -335,9 +341,8 @@ def _source(example: Example, is_alone: bool) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _may_be_shown(example: Example, project: str) -> bool:
-    """Whether it passes the gate of today: a template may be older than a rule, or come from elsewhere."""
-    return bool(admit_call(example.tool, _arguments(example), project=project))
+def _passes(example: Example, project: str, allowed: frozenset[str]) -> bool:
+    return bool(admit_call(example.tool, _arguments(example), project=project, allowed=allowed))
 
 
 def _arguments(example: Example) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.example.example import DAY_SECONDS, Example, Template, age_reason, ages_at, check_name, name_key
 from seasoned.store import Store
 
-State = Literal["active", "suspended", "retired"]
+# Held: it does what a person must allow first.
+State = Literal["active", "suspended", "retired", "held"]
 VERSIONS_KEPT = 5
 _decode = msgspec.json.Decoder(Template).decode
 _decode_strings = msgspec.json.Decoder(tuple[str, ...]).decode
@@ -77,6 +78,7 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     now: float | None = None
     revision: int = 0
     project: str = ""  # the key of the project that it was narrowed to
+    allowed: frozenset[str] = frozenset()  # actions that a person allowed without being asked
     whole: Library | None = None  # what it was narrowed from: a template that is named is taken whole
 
     def find(self, name: str) -> Template | None:
@@ -86,6 +88,11 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def _by_key(self) -> dict[str, Template]:
         return {name_key(template.name): template for template in self.templates}
+
+    @cached_property
+    def has_risks(self) -> bool:
+        """Whether any example does what a person must allow first."""
+        return any(example.needs for template in self.templates for example in template.examples)
 
     def named(self, name: str) -> Template | None:
         """What a session gets that asks for this template: what it has for the session's project, else all of it."""
@@ -109,6 +116,11 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     def hidden(self, template: Template, example: Example) -> ExampleState | None:
         """Why an example of this template may not be shown; None if it may."""
         state = self.states.get(example.id)
+        if state is None and not self.allowed.issuperset(example.needs):
+            needed = ", ".join(sorted({*example.needs} - self.allowed))
+            return ExampleState(
+                example.id, "held", f"A person must allow {needed} (`seasoned confirm allow`).", None, 0.0
+            )
         ends = None if state is not None else ages_at(template, example, self.vouched.get(example.id))
         if ends is None or self.now is None or self.now <= ends:
             return state
@@ -487,8 +499,11 @@ _known: WeakKeyDictionary[Library, dict[str | None, Library]] = WeakKeyDictionar
 _lock = Lock()
 
 
-def library_for(store: Store, project: str | None, *, now: float) -> Library:
-    """The library of a store as a session of this project may be shown it, held as long as nothing changes."""
+def library_for(store: Store, project: str | None, *, now: float, folder: str | None = None) -> Library:
+    """The library of a store as a session of this project may be shown it, held as long as nothing changes.
+
+    What a person allowed for the folder counts too.
+    """
     library = cached_library(store, now=now)
     with _lock:
         made = _known.setdefault(library, {})
@@ -498,4 +513,23 @@ def library_for(store: Store, project: str | None, *, now: float) -> Library:
             made[project] = scoped(library, project, projects)
             for oldest in list(made)[:-_MOST_SCOPES]:
                 del made[oldest]
-        return made[project]
+        found = made[project]
+    return msgspec.structs.replace(found, allowed=_allowed(store, folder, now)) if library.has_risks else found
+
+
+def _allowed(store: Store, folder: str | None, now: float) -> frozenset[str]:
+    """The actions that a person allowed without being asked, by this store's audit.
+
+    Its signatures are not checked here: being shown how a call is written lets no call through.
+    """
+    rows = [(row, msgspec.json.decode(row["document"])) for row in store.rows("confirm.audit_of_power", {"seq": 0})]
+    ended = {document["number"] for row, document in rows if row["event"] == "allowance_ended"}
+    return frozenset(
+        document["action"]
+        for row, document in rows
+        if row["event"] == "allowed"
+        and row["seq"] not in ended
+        and document["host"] is None
+        and (document["until"] is None or now < document["until"])
+        and (document["project"] is None or f"{folder}/".startswith(f"{document['project'].rstrip('/')}/"))
+    )

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from seasoned.admission import admit_call, without_remarks
+from seasoned.command.action import HIGH_RISK
 from seasoned.command.written import Purpose, written
 from seasoned.example.call_form import ASIDE, CallForm, call_form_of
 from seasoned.example.example import ExampleKind
@@ -88,7 +89,8 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
             return False
         if not is_whole(self.call) or is_escalated(self.call.arguments):
             return False
-        return bool(admit_call(self.call.tool, self.arguments, project=self.project))
+        # Whether a person allows what it does is asked when it is shown.
+        return bool(admit_call(self.call.tool, self.arguments, project=self.project, allowed=HIGH_RISK))
 
 
 class CandidateGroup(msgspec.Struct, frozen=True):

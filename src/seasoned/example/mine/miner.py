@@ -9,7 +9,9 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.command.action import HIGH_RISK
 from seasoned.command.parse import names
+from seasoned.command.shown import acts_of_call
 from seasoned.command.tool import TaskType
 from seasoned.command.written import written as commands_in
 from seasoned.errors import NotFound
@@ -172,9 +174,11 @@ class _TemplateBuilder:
             last_seen=max(times, default=None),
             tier="recorded" if candidate.track.ref.agent == "seasoned" else "own",
             error_rate=self._rates.get(call.tool),
+            needs=() if call.command is not None else tuple(sorted(acts_of_call(call.tool, candidate.arguments))),
             repaired=repaired,
         )
-        return None if unclean(made, self._redactor, project=candidate.project) is not None else made
+        why = unclean(made, self._redactor, project=candidate.project, allowed=HIGH_RISK)
+        return None if why is not None else made
 
 
 def _sources(shown: ExampleCandidate, one: CandidateGroup) -> tuple[Source, ...]:
