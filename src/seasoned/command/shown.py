@@ -82,6 +82,10 @@ _RUNS = {
     **dict.fromkeys(_SCRIPTS, names("exec x")),
     **dict.fromkeys(names("mise bundle fnm"), names("exec x")),
 }
+# Words that start a command inside another, and so say nothing about whether a sentence is written here.
+_STARTING = frozenset().union(
+    _TOOLS, _TASKS, _SCRIPTS, _INTERPRETERS, _MANNERS, *_RUNS.values(), *_RUNS, names("docker")
+)
 _WITH_VALUE = names(
     "-C -f -F -w -R -p --filter --prefix --cwd --dir --workspace --project --directory --file --repo --extra --group"
     " --package --python"
@@ -239,7 +243,7 @@ def _why_not_words(words: list[str], place: _Place) -> str | None:
             return "it names an address outside the project"
         if at == 0 and _PROGRAM.compiled.match(word):
             continue
-        in_a_row = in_a_row + 1 if word.isalpha() else 0
+        in_a_row = in_a_row + (word not in _STARTING) if word.isalpha() else 0
         parts = (len(_PART.compiled.findall(_SUFFIX.compiled.sub("", one))) for one in re.split("[/,]", word))
         if in_a_row > _MOST_PARTS or max(parts) > _MOST_PARTS:
             return "it has a sentence"
