@@ -21,6 +21,7 @@ FORMS = {
     "python3 scripts/build.py --fast": ["python3 scripts/build.py"],
     "python3 - <<'E'\nprint(1)\nE": ["python3 -"],
     "git -C /x commit -m 'a b'": ["git commit"],
+    "aws --profile shop-dev s3 ls": ["aws s3"],
     "./scripts/run.sh a": ["./scripts/run.sh"],
     "npx -y prettier --check .": ["npx prettier"],
     "bundle exec rspec spec/a_spec.rb": ["bundle exec rspec"],

@@ -15,6 +15,7 @@ from seasoned.lesson.one_off import head_of, without_one_offs
         ("npm test -- tests/unit/till.test.ts", "npm test -- …"),
         ("uv run pytest tests/test_till.py::test_sum -q", "uv run pytest … -q"),
         ("go test ./till -run TestSum -v", "go test ./till -run … -v"),
+        ("npx mocha --grep=sums -R dot", "npx mocha --grep=… -R dot"),
         ("plan work --draft-id bad8ec5e", "plan work --draft-id …"),
         ("plan attach 1f0c7c1e-5d0e-4c55-9d5b-0c6f6a1f2b3c --json", "plan attach … --json"),
         ("plan export --into=/home/mira/out", "plan export --into=…"),

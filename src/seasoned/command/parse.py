@@ -55,6 +55,8 @@ OPTION_VALUES = {
     "go": names("-C"),
     "docker": names("-H --context -f --file"),
     "kubectl": names("-n --namespace --context"),
+    "aws": names("--profile --region --output --endpoint-url"),
+    "helm": names("-n --namespace --kube-context"),
     "gh": names("-R --repo"),
     "tox": names("-e -c"),
     "nox": names("-s -f --session --sessions"),
