@@ -24,9 +24,9 @@ def figures() -> Iterator[str]:
         around = environment(folder / "home", corpus.parent)
         subprocess.run([SEASONED, "scan", corpus], env=around, check=True, capture_output=True)
         yield f"corpus: {size / 1e6:.1f} MB of Claude Code sessions, scanned before"
-        page, figures_alone = (_timed(folder, around, "report", "--store", *more) for more in ((), ("--json",)))
-        yield f"seasoned report --store, the whole process with the page: {page:.2f} s (wanted: under 5)"
-        yield f"seasoned report --store --json, figures alone: {figures_alone:.2f} s"
+        page, figures_alone = (_timed(folder, around, "report", *more) for more in ((), ("--json",)))
+        yield f"seasoned report, the whole process with the page: {page:.2f} s (wanted: under 5)"
+        yield f"seasoned report --json, figures alone: {figures_alone:.2f} s"
         yield from _in_process(around, corpus)
 
 

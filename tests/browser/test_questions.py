@@ -57,7 +57,7 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
             # What will its next session be told?
             page.wait_for_selector("h2:has-text('What the next session sees at its start')")
             # Has it helped?
-            assert "seasoned backtest --store --project" in page.inner_text("main")
+            assert "seasoned backtest --project" in page.inner_text("main")
             # The page loads again when its inbox is there.
             page.wait_for_selector("[data-working]", state="detached")
             # The menu opens without a script, closes by Escape, and holds the other pages.

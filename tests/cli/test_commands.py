@@ -39,7 +39,7 @@ def test_sessions_can_be_narrowed(samples: Path) -> None:
 
 def test_show_tells_what_was_said_and_why_each_call_is_judged_so(samples: Path) -> None:
     seasoned("scan", samples)
-    longest = max(answer("sessions", "--store", "--limit", 500)["sessions"], key=lambda s: s["message_count"])
+    longest = max(answer("sessions", "--limit", 500)["sessions"], key=lambda s: s["message_count"])
     out = seasoned("show", longest["session_id"]).stdout
     assert "context compacted" in out
     assert "failed" in out and "ok" in out
@@ -52,7 +52,7 @@ def test_show_after_the_file_is_gone_says_so(tmp_path: Path, samples: Path) -> N
     shutil.copytree(samples / "codex", tmp_path / "codex")
     seasoned("scan", tmp_path / "codex")
     shutil.rmtree(tmp_path / "codex")
-    session = answer("sessions", "--store")["sessions"][0]["session_id"]
+    session = answer("sessions")["sessions"][0]["session_id"]
     assert "is gone" in seasoned("show", session).stdout
 
 
@@ -88,7 +88,7 @@ def test_agreement_is_complete_where_flags_are_seen(samples: Path) -> None:
 
 def test_forget_removes_one_session_a_source_and_everything(samples: Path, home: Path) -> None:
     seasoned("scan", samples)
-    sessions = answer("sessions", "--store", "--limit", 500)["sessions"]
+    sessions = answer("sessions", "--limit", 500)["sessions"]
     first = sessions[0]["session_id"]
     assert "Forget" in seasoned("forget", first, expect=1).stdout
     seasoned("forget", first, "--yes")
@@ -111,14 +111,14 @@ def test_what_is_forgotten_stays_forgotten_until_it_is_undone(tmp_path: Path, sa
     grown.parent.mkdir()
     grown.write_bytes(b"".join(lines[:-10]))
     seasoned("scan", grown.parent)
-    (session,) = answer("sessions", "--store")["sessions"]
+    (session,) = answer("sessions")["sessions"]
     seasoned("forget", session["session_id"], "--yes")
     grown.write_bytes(b"".join(lines))
     seasoned("scan", grown.parent)
-    assert answer("sessions", "--store")["sessions"] == []
+    assert answer("sessions")["sessions"] == []
     seasoned("forget", session["session_id"], "--undo")
     seasoned("scan", grown.parent)
-    (again,) = answer("sessions", "--store")["sessions"]
+    (again,) = answer("sessions")["sessions"]
     assert again["tool_call_count"] >= session["tool_call_count"]
     seasoned("forget", "nothing-like-this", "--undo", expect=1)
 
@@ -133,7 +133,7 @@ def test_export_backup_and_restore(tmp_path: Path, samples: Path) -> None:
     seasoned("backup", tmp_path / "copy.db")
     seasoned("forget", "--all", "--yes")
     seasoned("restore", tmp_path / "copy.db", "--yes")
-    assert len(answer("sessions", "--store")["sessions"]) == 6
+    assert len(answer("sessions")["sessions"]) == 6
 
 
 def test_doctor_and_config_say_how_things_stand(samples: Path, home: Path) -> None:
@@ -168,7 +168,6 @@ def test_redact_prints_a_text_that_can_be_shared(tmp_path: Path) -> None:
         (["judge", "{tmp}/absent"], 1, "does not exist"),
         (["scan"], 1, "No histories found"),
         (["show", "nobody", "{tmp}/absent"], 1, "does not exist"),
-        (["sessions", "--store"], 3, "Run `seasoned scan` first"),
         (["restore", "{tmp}/absent", "-y"], 1, "does not exist"),
         (["scna"], 2, "Did you mean 'scan'?"),
         (["redact", "{tmp}/absent"], 1, "does not exist"),

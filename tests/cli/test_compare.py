@@ -18,7 +18,7 @@ def store(samples: Path) -> None:
 
 
 def _ids(agent: str) -> list[str]:
-    found = answer("sessions", "--store", "--source", agent, "--limit", 500)["sessions"]
+    found = answer("sessions", "--source", agent, "--limit", 500)["sessions"]
     return [one["session_id"] for one in found if one["successful_calls"] + one["failed_calls"]]
 
 

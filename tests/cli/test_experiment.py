@@ -65,7 +65,7 @@ def test_an_experiment_learns_runs_and_says_what_it_found(tmp_path: Path) -> Non
     shown = _seasoned(tmp_path, "experiment", "show", "depot-confirmation", "-o", str(page))
     assert "May be said" in shown.stdout
     assert "<html" in page.read_text("utf-8")
-    sessions = json.loads(_seasoned(tmp_path, "sessions", "--store", "--json").stdout)
+    sessions = json.loads(_seasoned(tmp_path, "sessions", "--json").stdout)
     assert sessions["sessions"], "every run is a recorded session"
 
 

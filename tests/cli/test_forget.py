@@ -60,7 +60,7 @@ def teach(home: Path, ref: str) -> None:
 @pytest.mark.parametrize("everything", [False, True])
 def test_no_table_and_no_file_tells_of_a_forgotten_session(everything: bool, samples: Path, home: Path) -> None:
     seasoned("scan", samples / "codex")
-    native_id = answer("sessions", "--store")["sessions"][0]["session_id"]
+    native_id = answer("sessions")["sessions"][0]["session_id"]
     teach(home / ".seasoned", f"codex:{native_id}")
     own = Provenance(actor="person", origin="person", platform="cli")
     memory_file.add(journal_at(home / ".seasoned"), "notes", "Stays.", by=own)
@@ -78,7 +78,7 @@ def test_no_table_and_no_file_tells_of_a_forgotten_session(everything: bool, sam
 
 def test_what_could_not_be_taken_back_is_said(samples: Path, home: Path) -> None:
     seasoned("scan", samples / "codex")
-    native_id = answer("sessions", "--store")["sessions"][0]["session_id"]
+    native_id = answer("sessions")["sessions"][0]["session_id"]
     desk = journal_at(home / ".seasoned")
     memory_file.add(
         desk, "notes", f"{WORD} one.", by=Provenance(actor="agent", origin="chat", session=f"codex:{native_id}")

@@ -91,8 +91,6 @@ def test_after_a_scan_commands_use_the_store(samples: Path, home: Path) -> None:
     assert len({json.loads(line)["session"] for line in seasoned("judge").stdout.splitlines()}) == 6
     assert answer("template", "build", "code", "--min-messages", 0)["name"] == "code"
     assert "last scan" in seasoned("template", "build", "code", "--min-messages", 0).stderr
-    # Asked for by name, the store needs no remark.
-    assert seasoned("sessions", "--store").stderr == ""
 
 
 def test_own_histories_are_not_mixed_into_what_was_scanned(samples: Path, home: Path) -> None:
@@ -113,7 +111,6 @@ def test_blind_verdicts_and_agreement_come_from_the_files_that_were_scanned(samp
     evidence = {json.loads(line)["evidence"] for line in seasoned("judge", "--blind").stdout.splitlines()}
     assert evidence and "flag" not in evidence
     assert answer("agreement") == answer("agreement", logs)
-    assert "Leave --store out" in seasoned("judge", "--blind", "--store", expect=2).stderr
 
 
 def test_up_and_scan_go_on_with_what_was_scanned_where_agents_keep_nothing(samples: Path, home: Path) -> None:

@@ -51,7 +51,6 @@ def test_an_unknown_session_is_answered_with_the_nearest(samples: Path) -> None:
         (["profile", ""], 2, ""),
         (["report", "--source", "nobody", "{samples}"], 1, "No sessions of 'nobody'"),
         (["report", "--include", "everything", "{samples}"], 2, "Invalid value"),
-        (["report", "--store"], 3, "Run `seasoned scan` first"),
     ],
 )
 def test_bad_input_gets_one_sentence(arguments: list[str], code: int, said: str, samples: Path) -> None:

@@ -115,8 +115,8 @@ def test_lessons_are_shared_as_a_file_that_is_shown_before_it_is_written(
 
 @pytest.mark.usefixtures("scanned")
 def test_the_backtest_says_what_sessions_would_have_seen_and_what_it_does_not_show() -> None:
-    said = seasoned("backtest", "--store", "--shown").stdout
+    said = seasoned("backtest", "--shown").stdout
     assert "not what it would have done" in said and "start: make test [right]" in said
     assert "before a call: Test: `make test` works here" in said
-    found = answer("backtest", "--store", "--shown")
+    found = answer("backtest", "--shown")
     assert found["all"]["conversations"] == 10 == len(found["sessions"])

@@ -19,7 +19,7 @@ SURFACE = {
     "backtest": ["paths", "project", "fewest", "config"],
     "begin": ["messages", "conversation", "tools", "task", "folder", "application", "template", "format", "config"],
     "build": [
-        "name", "paths", "options", "description", "tags", "use_store", "project", "config", "progress",
+        "name", "paths", "options", "description", "tags", "project", "config", "progress",
     ],
     "compare": ["warm", "cold"],
     "compress_check": ["conversations"],

@@ -69,7 +69,7 @@ def test_commands_speak_about_the_named_project_only() -> None:
     assert (report["sessions"], report["project"]) == (5, JONAS)
     assert sum(row["sessions"] for row in answer("usage", "--by", "model", "--project", JONAS)["histories"]) <= 5
     assert sum(row["sessions"] for row in answer("usage", "--by", "model")["histories"]) > 5
-    made = answer("template", "build", "theirs", "--store", "--min-messages", 2, "--project", JONAS)
+    made = answer("template", "build", "theirs", "--min-messages", 2, "--project", JONAS)
     sources = {source["session"] for example in made["examples"] for source in example["sources"]}
     assert sources
     assert {source.partition(":")[0] for source in sources} == {"codex"}
@@ -77,7 +77,7 @@ def test_commands_speak_about_the_named_project_only() -> None:
 
 @pytest.mark.usefixtures("scanned")
 def test_recall_and_warm_take_only_what_the_project_showed() -> None:
-    seasoned("template", "build", "all", "--store", "--min-messages", 2)
+    seasoned("template", "build", "all", "--min-messages", 2)
     found = answer("recall", "--tool", "Bash", "--project", MIRA)
     assert [one["said"] for one in found["lessons"]] == ["Check: `make check` (9 sessions)."]
     assert answer("recall", "--tool", "Read", "--project", MIRA)["worked"]
@@ -122,7 +122,7 @@ def test_in_the_folder_of_a_known_project_its_sessions_are_the_default(
         # One line says so, and only where sessions are left out.
         assert ("--all" in done.stderr) is (expected != 3)
     monkeypatch.chdir(shop)
-    assert answer("sessions", "--all")["count"] == answer("sessions", "--store")["count"] == 3
+    assert answer("sessions", "--all")["count"] == 3
     assert answer("sessions", logs / "c.jsonl")["count"] == 1
     assert answer("report")["sessions"] == 2
     assert answer("sessions", "--project", other)["count"] == 1

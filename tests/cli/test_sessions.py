@@ -84,7 +84,7 @@ def test_a_session_is_resumed_in_its_agent_and_folder(tmp_path: Path) -> None:
         each.mkdir(parents=True)
     fill_project(home, folder, sessions=1)
     own = {"HOME": str(home), "SEASONED_HOME": str(home), "PATH": f"{programs}:/usr/bin:/bin"}
-    (found,) = json.loads(seasoned("sessions", "--store", "--json", **own).stdout)["sessions"]
+    (found,) = json.loads(seasoned("sessions", "--json", **own).stdout)["sessions"]
     one = found["session_id"]
     command = f"cd '{folder}' && claude --resume {one}"
     assert seasoned("resume", one, **own).stdout == f"{command}\n"

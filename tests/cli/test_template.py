@@ -47,9 +47,9 @@ def test_building_twice_makes_two_versions_and_reads_the_path_into_the_store(sam
     assert (first["tags"], first["description"]) == (["parcels", "wp"], "Ours")
     assert first["metrics"]["sessions_scanned"] == 6 and first["examples"]
     assert {one["session"].partition(":")[0] for each in first["examples"] for one in each["sources"]} == {"hermes"}
-    second = answer("template", "build", "post", "--store", "--min-messages", 10, "--source", "hermes")
+    second = answer("template", "build", "post", "--min-messages", 10, "--source", "hermes")
     assert second["version"] == 2
-    assert len(answer("sessions", "--store")["sessions"]) == 6
+    assert len(answer("sessions")["sessions"]) == 6
 
 
 def test_a_build_that_finds_nothing_says_so_and_saves_nothing(samples: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_build_that_finds_nothing_says_so_and_saves_nothing(samples: Path) -> 
 
 @pytest.mark.usefixtures("built")
 def test_one_session_makes_a_template_of_ten_examples_at_most() -> None:
-    sessions = answer("sessions", "--store")["sessions"]
+    sessions = answer("sessions")["sessions"]
     one = max(sessions, key=lambda session: session["successful_calls"])["session_id"]
     found = answer("template", "create", one, "--name", "one")
     assert found["sources"][0].endswith(f":{one}") and 0 < len(found["examples"]) <= 10
@@ -136,7 +136,7 @@ def test_a_retired_example_is_shown_to_nobody_until_it_is_restored(built: str) -
     assert first not in shown["rendered"]["example_ids"]
     assert len(shown["rendered"]["example_ids"]) == len(shown["examples"]) - 1
     assert "retired" in seasoned("template", "show", built).stdout
-    again = seasoned("template", "build", built, "--store", "--min-messages", 10).stdout
+    again = seasoned("template", "build", built, "--min-messages", 10).stdout
     assert "1 example was retired" in again, "the same example in a new version stays retired"
     assert answer("template", "list", "--stats")["states"]["retired"] == 1
     exported = json.loads(seasoned("template", "export", built, "--as", "warm-v2").stdout)
@@ -156,7 +156,6 @@ def test_secrets_in_what_a_person_types_are_redacted(built: str, store_path: Pat
         "template",
         "build",
         "post",
-        "--store",
         "--min-messages",
         10,
         "--description",
@@ -170,7 +169,7 @@ def test_secrets_in_what_a_person_types_are_redacted(built: str, store_path: Pat
 
 
 def test_deleting_asks_first_and_takes_all_versions(built: str) -> None:
-    seasoned("template", "build", built, "--store", "--min-messages", 10)
+    seasoned("template", "build", built, "--min-messages", 10)
     seasoned("template", "delete", built, expect=1)
     assert answer("template", "list")["count"] == 1
     assert answer("template", "delete", built, "--yes")["deleted_versions"] == 2
@@ -255,13 +254,13 @@ def test_auto_builds_one_template_for_each_task_type_and_only_when_there_is_some
 ) -> None:
     seasoned("scan", samples)
     as_if_new(store_path)
-    found = answer("template", "build", "--auto", "--store", "--min-messages", 5)
+    found = answer("template", "build", "--auto", "--min-messages", 5)
     assert found["schema"] == "seasoned/templates/1" and found["count"] > 1
     assert {one["name"] for one in found["templates"]} <= {"auto-code", "auto-file", "auto-research", "auto-mixed"}
     assert all(one["example_count"] for one in found["templates"])
     again = answer("template", "build", "--auto", samples, "--min-messages", 5)
     assert (again["count"], again["changed"]) == (0, [])
-    assert "stay as they are" in seasoned("template", "build", "--auto", "--store", "--min-messages", 5).stdout
+    assert "stay as they are" in seasoned("template", "build", "--auto", "--min-messages", 5).stdout
     assert [one["version"] for one in answer("template", "list")["templates"]] == [1] * found["count"]
 
 
@@ -270,12 +269,12 @@ def test_auto_leaves_out_what_is_too_old_and_what_a_person_built_stays(built: st
         old = load(store, built)
         shown = msgspec.structs.replace(old.examples[0], first_seen=1.0, last_seen=2.0)
         save(store, msgspec.structs.replace(old, name="auto-file", examples=(shown,)))
-    found = answer("template", "build", "--auto", "--store", "--min-messages", 10)
+    found = answer("template", "build", "--auto", "--min-messages", 10)
     assert (found["changed"], found["count"]) == ([], 0) and found["too_old"] > 6
     (aged,) = answer("template", "show", "auto-file")["examples"]
     assert aged["state"] == "retired" and "last seen to work" in aged["state_reason"]
     assert {one["state"] for one in answer("template", "show", built)["examples"]} == {"active"}
-    assert "ended more than 180 days ago" in seasoned("template", "build", "--auto", "--store").stdout
+    assert "ended more than 180 days ago" in seasoned("template", "build", "--auto").stdout
     assert "may be shown again" in seasoned("template", "retire", shown.id, "--undo").stdout
     assert answer("template", "show", "auto-file")["examples"][0]["state"] == "active"
 

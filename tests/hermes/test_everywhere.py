@@ -132,7 +132,7 @@ def by_command(house: House, folder: Path) -> None:
         assert done.returncode == 0, done.stderr
         return dict(json.loads(done.stdout))
 
-    built = [answer("template", "build", name, "--store", "--min-messages", "4") for name in ("general", "scratch")]
+    built = [answer("template", "build", name, "--min-messages", "4") for name in ("general", "scratch")]
     assert [len(one["examples"]) for one in built] == [1, 1]
     assert {one["name"] for one in answer("template", "list")["templates"]} == {"general", "scratch"}
     shown = answer("warm", "general")

@@ -34,7 +34,7 @@ def history(home: Path) -> Path:
 
 
 def _places(*options: object) -> dict[str, str | None]:
-    found = answer("sessions", "--store", *options)["sessions"]
+    found = answer("sessions", *options)["sessions"]
     return {one["session_id"]: one["platform"] for one in found}
 
 
@@ -44,7 +44,7 @@ def test_sessions_are_listed_and_mined_by_where_they_took_place(history: Path) -
     assert _places("--source", "telegram").keys() == {"talk1", "talk2"}
     assert _places("--source", "telegram", "--agent", "codex") == {}
     assert _places("--agent", "hermes") == PLACES == _places("--source", "hermes")
-    built = answer("template", "build", "talks", "--store", "--min-messages", 2, "--source", "telegram")
+    built = answer("template", "build", "talks", "--min-messages", 2, "--source", "telegram")
     assert set(built["sources"]) == {"hermes:talk1", "hermes:talk2"} and built["metrics"]["sessions_scanned"] == 2
 
 

@@ -227,12 +227,15 @@ def store_or_empty(config: Config) -> Iterator[Store]:
         yield store
 
 
-def uses_store(config: Config, paths: Sequence[Path], *, use_store: bool = False) -> bool:
+def uses_store(config: Config, paths: Sequence[Path]) -> bool:
     """Where a command finds its sessions: in the paths; without any, in the store if it has sessions.
 
-    If it has none, the user's own histories are read. With `use_store` (--store), no files are read at all.
+    If it has none, the user's own histories are read; but what was forgotten must not come back in that way.
     """
-    return not paths and (use_store or has_sessions(config))
+    if paths or has_sessions(config):
+        return not paths
+    with store_or_empty(config) as store:
+        return store.row("session.forgotten") is not None
 
 
 @contextmanager
@@ -240,13 +243,12 @@ def histories(
     config: Config,
     paths: Sequence[Path] = (),
     *,
-    use_store: bool = False,
     progress: Progress = no_progress,
 ) -> Iterator[Histories]:
     """The sessions that a command works on, found as `uses_store` says."""
-    if uses_store(config, paths, use_store=use_store):
+    if uses_store(config, paths):
         with own_store(config) as store:
-            yield Histories(store, note="" if use_store else _store_note(store))
+            yield Histories(store, note=_store_note(store))
         return
     report, read = read_histories(config, paths, progress=progress)
     with read as store:

@@ -161,15 +161,13 @@ def render_template(store: Store, found: SavedTemplate, format: str, form: str) 
 
 
 @contextmanager
-def filled_store(
-    config: Config, paths: Sequence[Path], *, use_store: bool, progress: Progress = no_progress
-) -> Iterator[Histories]:
+def filled_store(config: Config, paths: Sequence[Path], *, progress: Progress = no_progress) -> Iterator[Histories]:
     """The user's store to build from: as it is if it has sessions, else after reading the user's own histories.
 
     What is new in given paths is read into it first.
     """
-    if uses_store(config, paths, use_store=use_store):
-        with histories(config, use_store=use_store) as found:
+    if uses_store(config, paths):
+        with histories(config) as found:
             yield found
         return
     report, store = scan_into_store(config, paths, progress=progress)
@@ -187,7 +185,6 @@ def build(
     options: MiningOptions | None = None,
     description: str = "",
     tags: Iterable[str] = (),
-    use_store: bool = False,
     project: str | None = None,
     config: Config | None = None,
     progress: Progress = no_progress,
@@ -209,7 +206,7 @@ def build(
     config, name = config or load(), check_name(name)
     given = [Path(path) for path in paths]
     redactor = make_redactor(config)
-    with filled_store(config, given, use_store=use_store, progress=progress) as read:
+    with filled_store(config, given, progress=progress) as read:
         tell(read)
         store = read.store
         options = msgspec.structs.replace(options or MiningOptions(), **mining)

@@ -40,7 +40,6 @@ from seasoned.cli.options import (
     dry_run_option,
     json_option,
     paths_argument,
-    store_option,
     yes_option,
 )
 from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when
@@ -208,14 +207,12 @@ def share(dry_run: bool, yes: bool, as_json: bool) -> None:
 @project_option
 @click.option("--fewest", default=FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project.")
 @click.option("--shown", is_flag=True, help="List what each session would have seen.")
-@store_option
 @json_option
 def backtest(
     paths: tuple[Path, ...],
     project: str | None,
     fewest: int,
     shown: bool,
-    use_store: bool,
     as_json: bool,
 ) -> None:
     """Replay histories: was what sessions see right?
@@ -225,9 +222,9 @@ def backtest(
 
     \b
     Example: seasoned backtest ~/.claude/projects
-    Example: seasoned backtest --store --project shop --shown
+    Example: seasoned backtest --project shop --shown
     """
-    with histories(paths, use_store=use_store, says_store=not as_json) as read:
+    with histories(paths, says_store=not as_json) as read:
         key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
         found, replayed = run_backtest(read.store, project=key, fewest=fewest)
     if not found.all.conversations:

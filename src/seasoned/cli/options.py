@@ -18,7 +18,6 @@ OWN_PATHS_HELP = "PATH: files, folders or databases. Without one, your own agent
 file_type = click.Path(path_type=Path, dir_okay=False, readable=False)
 paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, readable=False))
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
-store_option = click.option("--store", "use_store", is_flag=True, help="Use what is in the store; read no files.")
 project_option = click.option(
     "--project", metavar="PROJECT", help="Only one project: its key, name or folder. Default: that of this folder."
 )

@@ -32,9 +32,9 @@ from seasoned.text import plural
 
 
 @contextmanager
-def histories(paths: Sequence[Path] = (), *, use_store: bool = False, says_store: bool = False) -> Iterator[Histories]:
+def histories(paths: Sequence[Path] = (), *, says_store: bool = False) -> Iterator[Histories]:
     """The sessions of the paths, of the store, or of the user's own histories; `says_store` if it was the store."""
-    with stores.histories(load(), paths, use_store=use_store, progress=ReadingBar) as found:
+    with stores.histories(load(), paths, progress=ReadingBar) as found:
         print_source(found, as_json=not says_store)
         yield found
 
@@ -86,7 +86,7 @@ def project_or_none(store: Store, given: str | None, *, everything: bool) -> tup
 def chosen_project(store: Store, given: str | None, *, everything: bool, by_default: bool = True) -> str | None:
     """The key of the project to speak about: the one that was named, else that of this folder. None means all.
 
-    `by_default` is false where the user said which sessions are meant, by paths or --store.
+    `by_default` is false where the user said by paths which sessions are meant.
     """
     if given is not None and everything:
         raise UsageError("--project and --all exclude each other. Leave one out.")

@@ -22,7 +22,6 @@ from seasoned.cli.options import (
     Commands,
     json_option,
     paths_argument,
-    store_option,
     words_in,
     yes_option,
 )
@@ -80,7 +79,6 @@ def template() -> None:
 )
 @_project_option
 @click.option("--auto", is_flag=True, help="Build or refresh one template for each task type; takes no NAME.")
-@store_option
 @json_option
 def build(
     name: str | None,
@@ -89,7 +87,6 @@ def build(
     description: str,
     project: str | None,
     auto: bool,
-    use_store: bool,
     as_json: bool,
     **mining: Any,
 ) -> None:
@@ -112,7 +109,7 @@ def build(
             raise UsageError("--auto chooses names, types and descriptions itself. Leave the other options out.")
         # Without a name, the first argument is a path.
         given = paths if name is None else (Path(name), *paths)
-        with templates.filled_store(config, given, use_store=use_store, progress=ReadingBar) as read:
+        with templates.filled_store(config, given, progress=ReadingBar) as read:
             print_source(read, as_json=as_json)
             print_refreshed(read.store, templates.refresh(config, read.store, options), as_json=as_json)
         return
@@ -124,7 +121,6 @@ def build(
         options=options,
         description=description,
         tags=words_in(tags),
-        use_store=use_store,
         project=project,
         config=config,
         progress=ReadingBar,

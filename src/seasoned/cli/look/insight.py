@@ -19,7 +19,6 @@ from seasoned.cli.options import (
     json_option,
     paths_argument,
     project_option,
-    store_option,
     words_in,
 )
 from seasoned.cli.output import ReadingBar, print_json, printable, say, shown, table, write_page
@@ -89,7 +88,6 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
 @include_option
 @project_option
 @all_option
-@store_option
 @json_option
 def report(
     paths: tuple[Path, ...],
@@ -98,7 +96,6 @@ def report(
     include: tuple[str, ...],
     project: str | None,
     everything: bool,
-    use_store: bool,
     as_json: bool,
 ) -> None:
     """Report: do sessions improve with experience?
@@ -109,8 +106,8 @@ def report(
     \b
     Example: seasoned report ~/.claude/projects -o claude.html
     """
-    with histories(paths, use_store=use_store, says_store=not as_json) as read:
-        key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
+    with histories(paths, says_store=not as_json) as read:
+        key = chosen_project(read.store, project, everything=everything, by_default=not paths)
         switches = Include(**dict.fromkeys(include, True))
         with ReadingBar(of_bytes=False) as bar:
             made = report_on(

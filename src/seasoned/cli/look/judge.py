@@ -11,11 +11,11 @@ import click
 from msgspec.structs import asdict
 
 from seasoned.app.stores import own_paths, read_secrecy, scanned_files
-from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option
+from seasoned.cli.options import PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import as_fields, print_json, say, table
 from seasoned.cli.project import histories, print_passed_over
 from seasoned.config import load
-from seasoned.errors import SeasonedError, UsageError
+from seasoned.errors import SeasonedError
 from seasoned.history.read import read_all
 from seasoned.outcome.agreement import (
     Agreement,
@@ -52,9 +52,8 @@ _HIDDEN: tuple[Sight, ...] = ("blind", "strict")
     metavar="[strict]",
     help="Judge without the explicit flags; strict: also without what the harness writes into results.",
 )
-@store_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines; this is the default.")
-def judge(paths: tuple[Path, ...], blind: str | None, use_store: bool, as_json: bool) -> None:
+def judge(paths: tuple[Path, ...], blind: str | None, as_json: bool) -> None:
     """Judge every call, one JSON line each.
 
     A line has the verdict, the evidence for it, the fault and the reason.
@@ -68,13 +67,11 @@ def judge(paths: tuple[Path, ...], blind: str | None, use_store: bool, as_json: 
         # An option with an optional value takes the word after it, and in `judge --blind PATH` that is a path.
         paths, blind = (Path(blind), *paths), "blind"
     if blind is None:
-        with histories(paths, use_store=use_store) as read:
+        with histories(paths) as read:
             # Row by row: a store can have millions of calls.
             for row in read.store.each("call.judged"):
                 found = {"session": row["native_id"], "agent": row["agent"], "call": row["call_id"]}
                 print_json("judge", found | {name: row[name] for name in _FIELDS}, lines=True)
-    elif use_store:
-        raise UsageError("The store has verdicts with all evidence only. Leave --store out to judge again.")
     else:
         _print_blind(paths, strict=blind == "strict")
     # Here, where click handles a pipe that was closed (`| head`); at exit Python would print an error.

@@ -30,7 +30,6 @@ from seasoned.cli.options import (
     json_option,
     paths_argument,
     project_option,
-    store_option,
     verbose_option,
 )
 from seasoned.cli.output import ReadingBar, console, cut, money, print_json, printable, say, table, when
@@ -119,14 +118,12 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="List at most this many.")
 @project_option
 @all_option
-@store_option
 @json_option
 def sessions(
     paths: tuple[Path, ...],
     lists_subagents: bool | None,
     project: str | None,
     everything: bool,
-    use_store: bool,
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -139,8 +136,8 @@ def sessions(
     Example: seasoned sessions --since yesterday --failed
     Example: seasoned sessions --min-messages 30 --agent claude-code
     """
-    with histories(paths, use_store=use_store, says_store=not as_json) as read:
-        key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
+    with histories(paths, says_store=not as_json) as read:
+        key = chosen_project(read.store, project, everything=everything, by_default=not paths)
         # The other options are parameters of the query.
         asked |= {"project": key, "folds": not (as_json if lists_subagents is None else lists_subagents)}
         # Imported here: no other command of this file needs it.
