@@ -18,8 +18,8 @@ from seasoned.experiment.live.assignment import (
     assign,
     assign_logged,
     new_split,
+    sample_ratio,
 )
-from seasoned.experiment.live.sample_ratio import sample_ratio
 from seasoned.store import open_store
 from tests.each_case import each_case
 

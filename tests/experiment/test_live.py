@@ -20,9 +20,17 @@ from seasoned.experiment.live.assignment import (
     log_foregone,
     new_split,
 )
-from seasoned.experiment.live.example_effect import example_effects
-from seasoned.experiment.live.live_report import LiveReport, list_live, live_report, report_of, settled_of
+from seasoned.experiment.live.live_report import (
+    MEASURES,
+    LiveReport,
+    example_effects,
+    list_live,
+    live_report,
+    report_of,
+    settled_of,
+)
 from seasoned.experiment.live.live_session import LiveSession, load_live
+from seasoned.report.profile import SessionMeasures
 from seasoned.store import Store, open_store
 from tests.example.examples import example, template
 from tests.torture import TORTURE
@@ -67,10 +75,17 @@ def simulated(seed: int, count: int, *, cold: float, warm: float, bad: float | N
                 shown=ids if is_warm else (),
                 foregone={} if is_warm else {"warm": ids},
                 tools=tools,
-                has_begun_well=bool(generator.random() >= own),
+                measures=_measures(list(tools.values()), generator, own),
+                seconds_to_success=float(generator.exponential(60)),
             )
         )
     return found
+
+
+def _measures(tools: list[tuple[int, int]], generator: np.random.Generator, own: float) -> SessionMeasures:
+    ok, failed = (sum(one[at] for one in tools) for at in (0, 1))
+    first = int(generator.geometric(max(0.01, 1 - own))) if ok else None
+    return SessionMeasures(ok + failed, failed, failed, first, len(tools))
 
 
 def _report(sessions: list[LiveSession]) -> LiveReport:
@@ -109,18 +124,18 @@ def test_the_verdict_is_said_in_words_that_claim_no_more() -> None:
     worse = _report(simulated(1, 400, cold=0.1, warm=0.5))
     assert worse.verdict == "more errors" and "more errors" in worse.sentences[0]
     empty = _report([])
-    assert empty.verdict == "no outcomes yet" and empty.arms[0].error.value is None
+    assert empty.verdict == "no outcomes yet" and empty.arms[0].measures["error"].value is None
 
 
 def test_only_the_first_measure_decides_and_the_others_stand_beside_it() -> None:
     report = _report(simulated(3, 600, cold=0.5, warm=0.15))
-    assert [(one.measure, one.is_found) for one in report.effects] == [
-        ("error", True),
-        ("first_call", False),
-        ("flawless", False),
-    ]
-    first = report.effects[1].estimate
-    assert first.value is not None and first.value > 0.2
+    assert [(one.measure, one.is_found) for one in report.effects] == [(one, one == "error") for one in MEASURES]
+    found = {one.measure: one.estimate for one in report.effects}
+    for measure in ("early_errors", "errors", "calls_to_success", "seconds_to_success"):
+        interval = found[measure].interval
+        assert interval is not None and interval.high < 0, measure
+    diverse = found["diversity"].interval
+    assert diverse is not None and diverse.low <= 0 <= diverse.high
     cold = report.arms[0]
     assert cold.is_control and cold.calls > cold.measured
 
@@ -210,7 +225,8 @@ def test_sessions_come_out_of_the_store_with_the_calls_of_their_window(
         ("a:1", 2, 1, True, "warm"),
         ("a:2", 0, 0, False, None),
     ]
-    assert found[0].has_begun_well and found[0].shown == ("x",)
+    assert found[0].measures == SessionMeasures(3, 1, 1, 1, 1) and found[0].seconds_to_success == 10.0
+    assert found[0].shown == ("x",)
 
 
 def test_what_counts_ends_with_the_first_hour_without_a_call(tmp_path: Path) -> None:
@@ -224,7 +240,7 @@ def test_what_counts_ends_with_the_first_hour_without_a_call(tmp_path: Path) -> 
         looks = [load_live(store, SPLIT, now=now, settled=known)[0] for now in (3500.0, 6700.0, 9500.0)]
         (_, silent) = load_live(store, SPLIT, now=9500.0)
     assert [one.is_settled for one in looks] == [False, True, True]
-    assert {(one.ok, one.failed, one.has_begun_well) for one in looks} == {(1, 1, False)}
+    assert {(one.ok, one.failed, one.seconds_to_success) for one in looks} == {(1, 1, 2900.0)}
     assert list(known) == ["a:1"] and not silent.is_settled, "who was never heard of may still be read from a file"
 
 

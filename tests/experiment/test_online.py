@@ -8,10 +8,9 @@ import pytest
 from scipy.special import chdtrc
 
 from seasoned.errors import UsageError
-from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, Split, assign, new_split
+from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, Split, assign, new_split, sample_ratio
 from seasoned.experiment.live.live_report import LiveReport, report_of
 from seasoned.experiment.live.live_session import LiveSession
-from seasoned.experiment.live.sample_ratio import sample_ratio
 from tests.each_case import each_case
 from tests.torture import TORTURE
 

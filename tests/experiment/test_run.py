@@ -160,7 +160,6 @@ def _child(file: str, store: str) -> None:
         Path(store),
         _units(Path(file), "cold,rule"),
         Scripted(_slow),
-        parallel=2,
         on_progress=lambda done, _: print(json.dumps(done), flush=True),  # noqa: T201
     )
 

@@ -54,7 +54,6 @@ class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """An experiment on tasks, with its limits."""
 
     design: Design
-    parallel: int = 1
     minutes: float | None = None
     dollars: float | None = None
 
@@ -156,7 +155,6 @@ def _run(
             units,
             run_agent,
             budget=RoundBudget(seconds, plan.dollars),
-            parallel=plan.parallel,
             on_progress=tell,
         )
     if finished.left:
@@ -195,7 +193,6 @@ def _learned(
             model=model,
             secrecy=secrecy,
             budget=RoundBudget(None if plan.minutes is None else 60 * plan.minutes, plan.dollars),
-            parallel=plan.parallel,
             on_progress=tell,
         )
     if finished.left:

@@ -13,7 +13,6 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned import __version__
 from seasoned.app import experiment as experiments
 from seasoned.app.experiment import ExpectedPower, ExperimentPlan, live_experiment, live_experiments, task_experiments
 from seasoned.app.stores import user_store
@@ -24,8 +23,15 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis
 from seasoned.experiment.analysis.findings import amount, change, sentences
 from seasoned.experiment.analysis.task_run import KINDS
-from seasoned.experiment.live.live_report import MEASURES, LiveExample, LiveListing, LiveReport
-from seasoned.experiment.live.sample_ratio import SampleRatio
+from seasoned.experiment.live.assignment import SampleRatio
+from seasoned.experiment.live.live_report import (
+    MEASURES,
+    LiveEffect,
+    LiveExample,
+    LiveListing,
+    LiveMeasure,
+    LiveReport,
+)
 from seasoned.experiment.run.design import new_design
 from seasoned.experiment.run.run_store import analyses
 from seasoned.experiment.run.runner import OnProgress
@@ -115,24 +121,40 @@ def _print_arms(report: LiveReport) -> None:
             one.exposed,
             one.measured,
             f"{one.failed} of {one.calls}",
-            _share(one.error),
-            _share(one.first_call),
-            _share(one.flawless),
         )
         for one in report.arms
     ]
-    rates = ["error rate", "first call works", "no failed call"]
-    table(["arm", "assigned", "shown a block", "with calls", "failed of calls", *rates], rows, nowrap=["arm", *rates])
-    say("Rates are means over sessions, with intervals that stay valid however often you look.")
+    table(["arm", "assigned", "shown a block", "with calls", "failed of calls"], rows, nowrap=["arm"])
+    means = [
+        (
+            kind.label + (" (decides)" if name == "error" else ""),
+            *[_mean(one.measures[name], kind) for one in report.arms],
+        )
+        for name, kind in MEASURES.items()
+    ]
+    table(["mean over sessions", *[one.arm for one in report.arms]], means)
+    most = ", ".join(f"{kind.most:g} {kind.label}" for kind in MEASURES.values() if not kind.is_share)
+    say(f"The intervals stay valid however often you look. A session counts at most {most}.")
     say(_ratio(report.assigned_ratio))
 
 
-def _share(one: Estimate) -> str:
+def _mean(one: Estimate, kind: LiveMeasure) -> str:
     if one.value is None:
         return "–"
+    scale, unit = (100, " %") if kind.is_share else (1, "")
+    value = f"{scale * one.value:.1f}{unit}"
     if one.interval is None:
-        return f"{100 * one.value:.1f} %"
-    return f"{100 * one.value:.1f} % ({100 * one.interval.low:.0f} to {100 * one.interval.high:.0f})"
+        return value
+    return f"{value} ({scale * one.interval.low:.1f} to {scale * one.interval.high:.1f})"
+
+
+def _difference(one: LiveEffect) -> str:
+    estimate, kind = one.estimate, MEASURES[one.measure]
+    if kind.is_share or estimate.value is None or estimate.interval is None:
+        return points_between(estimate)
+    low, high, level = estimate.interval.low, estimate.interval.high, estimate.interval.level
+    said = f"{estimate.value:+.1f} ({100 * level:g} % interval {low:+.1f} to {high:+.1f})"
+    return said.replace("-", "−")
 
 
 def _ratio(one: SampleRatio) -> str:
@@ -149,8 +171,8 @@ def _print_effects(report: LiveReport) -> None:
     rows = [
         (
             f"{one.arm} − {one.against}",
-            MEASURES[one.measure] + (" (decides)" if one.measure == "error" else ""),
-            points_between(one.estimate),
+            MEASURES[one.measure].label + (" (decides)" if one.measure == "error" else ""),
+            _difference(one),
             one.adjusted_p,
         )
         for one in report.effects
@@ -219,7 +241,7 @@ def print_list(*, as_json: bool) -> None:
         print_live_list(live)
 
 
-def print_shown(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
+def print_shown(name: str, *, model: str | None, as_json: bool) -> None:
     """What the experiment of this name found on tasks, and what it shows on live sessions."""
     config = load()
     with user_store(config) as store:
@@ -231,21 +253,17 @@ def print_shown(name: str, *, model: str | None, output: Path | None, as_json: b
         known = ", ".join(dict.fromkeys(map(repr, (*on_tasks, *live))))
         raise NotFound(f"No experiment {name!r}{f'. Known: {known}' if known else ''}. {_MADE_BY}")
     if has_runs:
-        print_found(name, model=model, output=output, as_json=as_json)
-    elif model is not None or output is not None:
-        raise UsageError(f"{name!r} runs on live sessions. Drop --model and --output.")
-    if is_live and model is None and output is None:
+        print_found(name, model=model, as_json=as_json)
+    elif model is not None:
+        raise UsageError(f"{name!r} runs on live sessions. Drop --model.")
+    if is_live and model is None:
         print_live(name, as_json=as_json)
 
 
-def print_found(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
+def print_found(name: str, *, model: str | None, as_json: bool) -> None:
     """What an experiment found, for each model that ran it."""
     with user_store(load()) as store:
         found = analyses(store, name, model=model)
-    if output is not None:
-        from seasoned.experiment.page import render
-
-        output.write_text(render(name, found, made_at=time.time(), versions={"seasoned": __version__}), "utf-8")
     for one in found:
         said = sentences(one)
         if as_json:
@@ -311,9 +329,6 @@ def experiment() -> None:
 @base_url_option
 @click.option("--primary", type=_MEASURES, default="executed", show_default=True, help="The measure that decides.")
 @click.option("--repeats", default=1, show_default=True, help="Run each task under each arm this often.")
-@click.option(
-    "--parallel", default=1, show_default=True, type=click.IntRange(1, 64), help="Make this many runs at once."
-)
 @click.option("--minutes", type=float, help="Start no further run after this many minutes.")
 @click.option("--dollars", type=float, help="Start no further run after spending this much.")
 @click.option("--check", "only_check", is_flag=True, help="Only check the tasks and count them.")
@@ -360,30 +375,27 @@ def run(
     observer = TerminalObserver(is_agreed=yes)
     used = experiments.run_experiment(load(), plan, model=model, base_url=base_url, observer=observer)
     # Also after a budget ended the runs: the analysis says how much is known so far.
-    print_found(design.name, model=used, output=None, as_json=as_json)
+    print_found(design.name, model=used, as_json=as_json)
 
 
 @experiment.command()
 @click.argument("name", required=False)
 @click.option("--model", help="Only runs with this model.")
-@click.option(
-    "-o", "--output", "page", type=click.Path(path_type=Path), help="Write the page with the plots to this file."
-)
 @json_option
-def show(name: str | None, model: str | None, page: Path | None, as_json: bool) -> None:
+def show(name: str | None, model: str | None, as_json: bool) -> None:
     """Show what an experiment found, or list them.
 
     Every arm, every contrast, what may be said and what may not. For live sessions, what is known so far: assignments,
     outcomes with intervals that stay valid however often you look, and what each example does.
 
     \b
-    Example: seasoned experiment show conventions-confirmation -o conventions.html
+    Example: seasoned experiment show conventions-confirmation
     Example: seasoned experiment show autumn
     """
     if name is None:
         print_list(as_json=as_json)
         return
-    print_shown(name, model=model, output=page, as_json=as_json)
+    print_shown(name, model=model, as_json=as_json)
 
 
 @experiment.command()

@@ -2,16 +2,16 @@
 
 report = live_report(database, "autumn", now=time.time())      # history=store where assignments are elsewhere
 report.sentences          # the verdict in words: what may be said
-report.arms[0].error      # Estimate(value, interval(low, high, level, n), n, clusters, reason, p_value)
+report.arms[0].measures   # by name: Estimate(value, interval(low, high, level, n), n, clusters, reason, p_value)
 report.effects            # each arm against the control, for each measure; the first measure decides
 report.examples           # each example that was shown: what it does to the calls of its tool, and its state
-report.looks              # the deciding effect as it stood after each twentieth of the sessions, for a plot
 
 Sessions count by the arm they were assigned to, not by what they were shown (intention to treat).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Literal
 
@@ -19,26 +19,41 @@ import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.example.library.storage import State, cached_library
-from seasoned.experiment.live.assignment import HOLDOUT, Split, load_split
-from seasoned.experiment.live.example_effect import ExampleEffect, example_effects
+from seasoned.experiment.live.assignment import HOLDOUT, SampleRatio, Split, load_split, sample_ratio
 from seasoned.experiment.live.live_session import LiveSession, load_live
-from seasoned.experiment.live.sample_ratio import SampleRatio, sample_ratio
-from seasoned.report.trials import points_between, share
+from seasoned.report.trials import EARLY_TURNS, points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.interval import Estimate, holm
 from seasoned.store import Database, Store
 from seasoned.text import plural
 
 _LEVEL = 0.95
-Measure = Literal["error", "first_call", "flawless"]
-Verdict = Literal["fewer errors", "more errors", "nothing shown", "not comparable", "no outcomes yet"]
-# The first one decides; the others are shown as well.
-MEASURES: dict[Measure, str] = {
-    "error": "failed calls of a session",
-    "first_call": "sessions whose first call works",
-    "flawless": "sessions without a failed call",
+# For one example: of those without effect, 1 in 200 is called harmful, no matter how often one looks.
+_EXAMPLE_LEVEL = 0.99
+Measure = Literal["error", "early_errors", "calls_to_success", "seconds_to_success", "errors", "diversity"]
+
+
+class LiveMeasure(msgspec.Struct, frozen=True):
+    """What a measure is called, and the most that one session counts: intervals that stay valid need a bound."""
+
+    label: str
+    most: float = 1.0
+
+    @property
+    def is_share(self) -> bool:
+        return self.most == 1.0
+
+
+# The first one decides; the others are shown as well. A success that never came counts as the most.
+MEASURES: dict[Measure, LiveMeasure] = {
+    "error": LiveMeasure("failed share of calls"),
+    "early_errors": LiveMeasure(f"failed share, first {EARLY_TURNS} turns"),
+    "calls_to_success": LiveMeasure("calls to the first success", 20),
+    "seconds_to_success": LiveMeasure("seconds to the first success", 600),
+    "errors": LiveMeasure("errors", 50),
+    "diversity": LiveMeasure("different tools", 20),
 }
-_LOOKS = 20
+Verdict = Literal["fewer errors", "more errors", "nothing shown", "not comparable", "no outcomes yet"]
 
 
 class LiveArm(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,9 +69,7 @@ class LiveArm(msgspec.Struct, frozen=True, kw_only=True):
     measured: int  # settled, with at least one call that counts
     calls: int
     failed: int
-    error: Estimate  # the mean over sessions of failed / (ok + failed), valid at every look
-    first_call: Estimate  # the share of sessions whose first call worked, valid at every look
-    flawless: Estimate  # the share of sessions without a failed call, valid at every look
+    measures: dict[Measure, Estimate]  # means over sessions, valid at every look
 
 
 class LiveEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,15 +83,19 @@ class LiveEffect(msgspec.Struct, frozen=True, kw_only=True):
     is_found: bool  # only ever true of the measure that decides
 
 
-class LiveLook(msgspec.Struct, frozen=True):
-    """What the deciding effect of an arm was after so many settled sessions."""
+class ExampleEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """One example of one arm: the share of its tool's calls that worked, with it minus without it."""
 
+    example_id: str
+    tool: str
     arm: str
-    sessions: int
-    at: float  # when the last of them was assigned
-    value: float | None
-    low: float | None
-    high: float | None
+    shown: int  # settled sessions of the arm that were shown it
+    foregone: int  # settled sessions of the control that would have been
+    measured: int  # of the shown ones those that called its tool
+    measured_without: int
+    estimate: Estimate  # below zero it hurts. One value for each session, valid at every look.
+    answer: Literal["helps", "hurts", "cannot tell"]
+    reason: str
 
 
 class LiveExample(msgspec.Struct, frozen=True):
@@ -108,7 +125,6 @@ class LiveReport(msgspec.Struct, frozen=True, kw_only=True):
     assigned_ratio: SampleRatio
     measured_ratio: SampleRatio  # `is_alarm` of either forbids every finding
     examples: tuple[LiveExample, ...]
-    looks: tuple[LiveLook, ...]
     sentences: tuple[str, ...]  # what may be said
     may_not: tuple[str, ...]  # what may not be said
 
@@ -191,7 +207,6 @@ def report_of(split: Split, sessions: Sequence[LiveSession], *, began_at: float,
         assigned_ratio=assigned,
         measured_ratio=measured,
         examples=(),
-        looks=_looks(split, settled),
         sentences=(*_may(_deciding(effects), assigned, measured), *_waiting(waiting, len(inside))),
         may_not=tuple(_may_not(_deciding(effects), arms)),
     )
@@ -211,13 +226,36 @@ def settled_of(inside: Sequence[LiveSession]) -> Sequence[LiveSession]:
 
 
 def _values(sessions: Sequence[LiveSession]) -> dict[Measure, list[float]]:
-    """One value for each session with a call that counts."""
-    measured = [one for one in sessions if one.ok + one.failed]
-    return {
-        "error": [one.failed / (one.ok + one.failed) for one in measured],
-        "first_call": [float(bool(one.has_begun_well)) for one in measured],
-        "flawless": [float(not one.failed) for one in measured],
-    }
+    """The values of sessions with a call that counts, each divided by the most that counts."""
+    found: dict[Measure, list[float]] = {measure: [] for measure in MEASURES}
+    for one in sessions:
+        if not one.ok + one.failed:
+            continue
+        values: dict[Measure, float | None] = {"error": one.failed / (one.ok + one.failed)}
+        if one.measures is not None:
+            never = one.measures.calls_to_success is None
+            values |= {
+                "early_errors": one.measures.early_error_rate,
+                "calls_to_success": math.inf if never else one.measures.calls_to_success,
+                "seconds_to_success": math.inf if never else one.seconds_to_success,
+                "errors": one.measures.errors,
+                "diversity": one.measures.diversity,
+            }
+        for measure, value in values.items():
+            if value is not None:
+                found[measure].append(min(1.0, value / MEASURES[measure].most))
+    return found
+
+
+def _in_units(estimate: Estimate, measure: Measure) -> Estimate:
+    """An estimate of divided values, as the measure counts."""
+    most = MEASURES[measure].most
+    if estimate.value is None:
+        return estimate
+    span = estimate.interval
+    if span is not None:
+        span = msgspec.structs.replace(span, low=most * span.low, high=most * span.high)
+    return msgspec.structs.replace(estimate, value=most * estimate.value, interval=span)
 
 
 def _arm(
@@ -240,9 +278,7 @@ def _arm(
         measured=len(values["error"]),
         calls=sum(one.ok + one.failed for one in ended),
         failed=sum(one.failed for one in ended),
-        error=mean_sequence(values["error"], level=_LEVEL),
-        first_call=mean_sequence(values["first_call"], level=_LEVEL),
-        flawless=mean_sequence(values["flawless"], level=_LEVEL),
+        measures={name: _in_units(mean_sequence(some, level=_LEVEL), name) for name, some in values.items()},
     )
 
 
@@ -265,7 +301,7 @@ def _effects(
                     measure=measure,
                     arm=arm,
                     against=control,
-                    estimate=estimate,
+                    estimate=_in_units(estimate, measure),
                     adjusted_p=corrected,
                     is_found=is_sound and corrected is not None and corrected <= 1 - _LEVEL,
                 )
@@ -279,20 +315,6 @@ def _shared_level(arms: Sequence[object]) -> float:
 
 def _deciding(effects: Iterable[LiveEffect]) -> list[LiveEffect]:
     return [one for one in effects if one.measure == "error"]
-
-
-def _looks(split: Split, settled: Sequence[LiveSession]) -> tuple[LiveLook, ...]:
-    level = _shared_level(split.arms)
-    ends = {-(-len(settled) * part // _LOOKS) for part in range(1, _LOOKS + 1)}
-    errors: dict[str, list[float]] = {one.arm: [] for one in split.arms}
-    found = []
-    for count, session in enumerate(settled, start=1):
-        errors[session.arm] += _values([session])["error"]
-        for one in split.arms[1:] if count in ends else ():
-            effect = difference_sequence(errors[one.arm], errors[split.control], level=level)
-            low, high = (None, None) if effect.interval is None else (effect.interval.low, effect.interval.high)
-            found.append(LiveLook(one.arm, count, session.at, effect.value, low, high))
-    return tuple(found)
 
 
 def _verdict(first: LiveEffect, assigned: SampleRatio, measured: SampleRatio) -> Verdict:
@@ -366,3 +388,85 @@ def _examples(store: Store, split: Split, sessions: Sequence[LiveSession], now: 
         else:
             found.append(LiveExample(effect, state.state, state.reason, state.changed_at))
     return tuple(found)
+
+
+# Examples are chosen by task, so sessions that were shown one differ from others from the start. Therefore the log also
+# holds what each session of the control would have been shown: between these two groups only chance decided.
+
+
+def example_effects(
+    split: Split,
+    settled: Sequence[LiveSession],
+    tools: Mapping[str, str],
+    *,
+    since: Mapping[str, float] = {},
+    waiting: Sequence[LiveSession] = (),
+) -> tuple[ExampleEffect, ...]:
+    """Every example that was shown, by arm and id, also to sessions that are not settled.
+
+    `tools` says which tool an example is for; `since` from when on it is judged again, after it was restored.
+    """
+    arms = [one.arm for one in split.arms[1:]]
+    with_it: dict[tuple[str, str], list[LiveSession]] = {}
+    without: dict[tuple[str, str], list[LiveSession]] = {}
+    for one in settled:
+        if one.arm == split.control:
+            for arm, ids in one.foregone.items():
+                _add(without, arm, ids, one, since)
+        elif one.exposed_arm == one.arm:
+            _add(with_it, one.arm, one.shown, one, since)
+    named = {(one.arm, example_id) for one in waiting for example_id in one.shown}
+    keys = sorted(key for key in {*with_it, *without, *named} if key[0] in arms and key[1] in tools)
+    return tuple(_example_effect(split, key, with_it.get(key, []), without.get(key, []), tools[key[1]]) for key in keys)
+
+
+def _add(
+    into: dict[tuple[str, str], list[LiveSession]],
+    arm: str,
+    ids: Iterable[str],
+    one: LiveSession,
+    since: Mapping[str, float],
+) -> None:
+    for example_id in ids:
+        if one.at >= since.get(example_id, 0.0):
+            into.setdefault((arm, example_id), []).append(one)
+
+
+def _example_effect(
+    split: Split, key: tuple[str, str], shown: Sequence[LiveSession], foregone: Sequence[LiveSession], tool: str
+) -> ExampleEffect:
+    arm, example_id = key
+    a, b = _values_of(shown, tool), _values_of(foregone, tool)
+    estimate = difference_sequence(a, b, level=_EXAMPLE_LEVEL)
+    shares = {name: part for name, part in split.shares.items() if name in (arm, split.control)}
+    whole = sum(shares.values())
+    counts = {arm: len(a), split.control: len(b)}
+    ratio = sample_ratio(counts, {name: shares[name] / whole for name in counts})
+    answer: Literal["helps", "hurts", "cannot tell"] = "cannot tell"
+    if ratio.is_alarm:
+        reason = f"sessions with it call {tool} more or less often than those without: they are not comparable"
+    elif estimate.interval is None:
+        reason = estimate.reason or "nothing was compared"
+    elif estimate.interval.low <= 0 <= estimate.interval.high:
+        reason = "the difference could be chance"
+    else:
+        answer = "hurts" if estimate.interval.high < 0 else "helps"
+        seen = f"{len(a)} sessions with it and {len(b)} without"
+        reason = f"calls of {tool} that work, {seen}: {points_between(estimate)}"
+    return ExampleEffect(
+        example_id=example_id,
+        tool=tool,
+        arm=arm,
+        shown=len(shown),
+        foregone=len(foregone),
+        measured=len(a),
+        measured_without=len(b),
+        estimate=estimate,
+        answer=answer,
+        reason=reason,
+    )
+
+
+def _values_of(sessions: Iterable[LiveSession], tool: str) -> list[float]:
+    counts = [one.tools[tool] for one in sessions if tool in one.tools]
+    return [ok / (ok + failed) for ok, failed in counts]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, MutableMapping, Sequence
 
 import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import Split, load_split
-from seasoned.store import Database, Store
+from seasoned.report.profile import SessionMeasures, measures_of
+from seasoned.store import Database, DatabaseRow, Store
 
 # After so long without a call, later calls of a session no longer count. Mining uses the same pause.
 PAUSE_SECONDS = 3600.0
@@ -28,8 +29,8 @@ class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
     # By arm: the examples that a session of the control would have been shown there.
     foregone: dict[str, tuple[str, ...]] = {}
     tools: dict[str, tuple[int, int]] = {}  # by tool: calls that worked and calls that failed
-    # Whether its first call worked; None without one that counts.
-    has_begun_well: bool | None = None
+    measures: SessionMeasures | None = None  # None without a call that counts
+    seconds_to_success: float | None = None  # since its assignment; None if no call worked, or its time is unknown
 
     @property
     def ok(self) -> int:
@@ -45,7 +46,8 @@ class SharedOutcome(msgspec.Struct, frozen=True):
 
     is_settled: bool
     tools: dict[str, tuple[int, int]]
-    has_begun_well: bool | None
+    measures: SessionMeasures | None
+    seconds_to_success: float | None
 
 
 _outcome = msgspec.json.Decoder(SharedOutcome).decode
@@ -119,8 +121,27 @@ def _with_outcome(store: Store, one: LiveSession, *, now: float) -> LiveSession:
         one,
         is_settled=end <= now,
         tools=tools,
-        has_begun_well=counted[0]["counts_as"] == "ok" if counted else None,
+        measures=_measures(counted),
+        seconds_to_success=_seconds_to_success(one, counted),
     )
+
+
+class _MeasuredRow(msgspec.Struct, frozen=True):
+    tool: str
+    counts_as: str
+
+
+def _measures(rows: Sequence[DatabaseRow]) -> SessionMeasures | None:
+    """A turn is an answer of the model that made calls."""
+    turns: dict[tuple[int, int], int] = {}
+    calls = [_MeasuredRow(row["tool"], row["counts_as"]) for row in rows]
+    numbers = [turns.setdefault((row["session_id"], row["message"]), len(turns) + 1) for row in rows]
+    return measures_of(calls, numbers) if calls else None
+
+
+def _seconds_to_success(one: LiveSession, rows: Sequence[DatabaseRow]) -> float | None:
+    first = next((row["time"] for row in rows if row["counts_as"] == "ok"), None)
+    return None if first is None else max(0.0, first - one.at)
 
 
 def _key(session: str) -> dict[str, str]:
@@ -141,7 +162,7 @@ def share_outcomes(database: Database, history: Store, *, now: float) -> int:
                 continue
             if history.row("session.find_ref", _key(session.session)) is None:
                 continue
-            outcome = SharedOutcome(session.is_settled, session.tools, session.has_begun_well)
+            outcome = SharedOutcome(session.is_settled, session.tools, session.measures, session.seconds_to_success)
             document = msgspec.json.encode(outcome).decode()
             if shared is None or shared["document"] != document:
                 key = {"experiment": split.experiment, "session": session.session}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from hashlib import blake2b
 from pathlib import Path
 from time import time as wall_clock
@@ -167,7 +166,6 @@ def make_runs(
     run_agent: RunAgent,
     *,
     budget: RoundBudget | None = None,
-    parallel: int = 1,
     run_seconds: float = RUN_SECONDS,
     clock: Clock = wall_clock,
     on_progress: OnProgress = lambda done, of: None,
@@ -177,7 +175,7 @@ def make_runs(
         waiting = left_of(store, units)
         round_ = _Round(store, store_path, run_agent, budget or RoundBudget(), clock, run_seconds)
         kept = len(units) - len(waiting)
-        made = round_.make(waiting, max(1, parallel), lambda done: on_progress(done, len(waiting)))
+        made = round_.make(waiting, lambda done: on_progress(done, len(waiting)))
         left = len(waiting) - made
         if round_.unreachable is not None:
             raise ModelUnreachable(
@@ -188,7 +186,7 @@ def make_runs(
 
 
 class _Round:
-    """A round of runs: several at once if the model allows, saved by one thread."""
+    """A round of runs, each saved as it ends."""
 
     def __init__(
         self,
@@ -221,32 +219,22 @@ class _Round:
             return f"the budget of {budget.cost_usd:g} dollars is used up"
         return ""
 
-    def make(self, waiting: Sequence[PlannedRun], parallel: int, tell: Callable[[int], None]) -> int:
+    def make(self, waiting: Sequence[PlannedRun], tell: Callable[[int], None]) -> int:
         made = 0
-        queue = iter(waiting)
-        running: set[Future[TaskRun]] = set()
         tell(0)
-        with ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="seasoned-run") as pool:
-            while True:
-                while len(running) < parallel and not self.reason and (unit := next(queue, None)) is not None:
-                    running.add(pool.submit(self._run, unit))
-                if not running:
-                    return made
-                ended, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    record = self._result(future)
-                    if record is not None:
-                        save(self._store, record)
-                        made += 1
-                        self._spent += record.cost_usd or 0.0
-                        tell(made)
-
-    def _result(self, future: Future[TaskRun]) -> TaskRun | None:
-        try:
-            return future.result()
-        except ModelUnreachable as error:
-            self.unreachable = error
-            return None
+        for unit in waiting:
+            if self.reason:
+                break
+            try:
+                record = self._run(unit)
+            except ModelUnreachable as error:
+                self.unreachable = error
+                break
+            save(self._store, record)
+            made += 1
+            self._spent += record.cost_usd or 0.0
+            tell(made)
+        return made
 
     def _run(self, unit: PlannedRun) -> TaskRun:
         world = unit.task.world()
@@ -280,7 +268,7 @@ class _Round:
         )
 
     def _begin(self, ref: SessionRef, unit: PlannedRun) -> None:
-        """Called in the thread that runs the agent, so it opens another connection."""
+        """Called in a thread of the agent, so it opens another connection."""
         shown = unit.shown.rendered
         with open_store(self._path) as store:
             begin(store, ref, unit.record)

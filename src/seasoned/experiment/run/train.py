@@ -53,7 +53,6 @@ def make_train_runs(
     model: str,
     secrecy: Secrecy,
     budget: RoundBudget,
-    parallel: int = 1,
     on_progress: OnProgress = lambda done, of: None,
 ) -> RoundResult:
     """Try every task of the train part until it succeeds, a few times at most."""
@@ -68,7 +67,6 @@ def make_train_runs(
             units,
             run_agent,
             budget=RoundBudget(seconds, budget.cost_usd),
-            parallel=parallel,
             on_progress=on_progress,
         )
         made, kept, left = made + finished.made, kept + finished.kept, left + finished.left

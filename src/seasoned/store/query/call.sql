@@ -97,7 +97,7 @@ SELECT DISTINCT copy.session_id FROM call AS copy JOIN call AS original ON copy.
 WHERE original.session_id = :session_id;
 
 -- name: of_lineage
-SELECT call.tool, call.counts_as, call.time
+SELECT call.tool, call.counts_as, call.time, call.session_id, call.message
 FROM session AS first
 JOIN session ON session.id = first.id OR session.root_id = first.id
 JOIN call ON call.session_id = session.id
