@@ -145,7 +145,7 @@ def test_doctor_and_config_say_how_things_stand(samples: Path, home: Path) -> No
     (home / ".seasoned" / "seasoned.db").chmod(0o644)
     assert "chmod 600" in seasoned("doctor", expect=1).stdout
     (home / ".seasoned" / "config.toml").write_text('redact = ["Waypost"]\nworkers = 1\n')
-    settings = answer("config", "show")["settings"]
+    settings = answer("config")["settings"]
     assert settings["workers"] == {"value": 1, "from": str(home / ".seasoned" / "config.toml")}
     assert "Waypost" not in json.dumps(settings)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from seasoned.cli.moment import span_of
+from seasoned.cli.options import span_of
 from tests.cli.run import seasoned
 
 NOW = datetime(2026, 11, 19, 14, 30)  # a Thursday

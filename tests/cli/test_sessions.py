@@ -87,14 +87,14 @@ def test_a_session_is_resumed_in_its_agent_and_folder(tmp_path: Path) -> None:
     (found,) = json.loads(seasoned("sessions", "--json", **own).stdout)["sessions"]
     one = found["session_id"]
     command = f"cd '{folder}' && claude --resume {one}"
-    assert seasoned("resume", one, **own).stdout == f"{command}\n"
+    assert seasoned("resume", one, "--print", **own).stdout == f"{command}\n"
     assert json.loads(seasoned("resume", one, "--json", **own).stdout)["command"] == command
-    assert "not on the PATH" in seasoned("resume", one, "--run", expect=3, **own).stderr
+    assert "not on the PATH" in seasoned("resume", one, expect=3, **own).stderr
     (programs / "claude").write_text('#!/bin/sh\necho "$PWD: $*"\n', "utf-8")
     (programs / "claude").chmod(0o755)
-    assert process("resume", one, "--run", **own).stdout == f"{folder}: --resume {one}\n"
+    assert process("resume", one, **own).stdout == f"{folder}: --resume {one}\n"
     folder.rename(tmp_path / "moved")
-    assert "cannot be entered" in seasoned("resume", one, "--run", expect=3, **own).stderr
+    assert "cannot be entered" in seasoned("resume", one, expect=3, **own).stderr
 
 
 def test_a_sub_agent_is_resumed_by_its_parent() -> None:

@@ -97,7 +97,7 @@ ANSWERS = {
     "usage": ["usage --json"],
     "connect": ["connect claude-code --yes --json"],
     "doctor": ["doctor --json"],
-    "config": ["config show --json"],
+    "config": ["config --json"],
     "forget": ["forget --all --yes --json"],
     "export": ["export"],
 }

@@ -21,7 +21,6 @@ from seasoned.app.stores import (
     read_source,
     scan_into_store,
 )
-from seasoned.cli.moment import since_option, until_option
 from seasoned.cli.options import (
     OWN_PATHS_HELP,
     PATHS_HELP,
@@ -30,6 +29,8 @@ from seasoned.cli.options import (
     json_option,
     paths_argument,
     project_option,
+    since_option,
+    until_option,
     verbose_option,
 )
 from seasoned.cli.output import ReadingBar, console, cut, money, print_json, printable, say, table, when
@@ -475,15 +476,15 @@ def _says_same(title: str, snippet: str) -> bool:
 
 @click.command()
 @click.argument("session")
-@click.option("--run", "is_run", is_flag=True, help="Start the agent, in the folder of the session.")
+@click.option("--print", "prints", is_flag=True, help="Print the agent's command instead of running it.")
 @json_option
-def resume(session: str, is_run: bool, as_json: bool) -> None:
+def resume(session: str, prints: bool, as_json: bool) -> None:
     """Go back into a session, in its agent.
 
-    Prints the agent's own command. SESSION is a session id or its beginning.
+    Runs the agent's own command, in the folder of the session. SESSION is a session id or its beginning.
 
     \b
-    Example: seasoned resume 53ea19c1 --run
+    Example: seasoned resume 53ea19c1
     """
     with own_store(load()) as store:
         row = find_session(store, session)
@@ -495,7 +496,7 @@ def resume(session: str, is_run: bool, as_json: bool) -> None:
     if as_json:
         print_json("resume", {"agent": agent, "session_id": native_id, "cwd": folder, "command": command})
         return
-    if not is_run:
+    if prints:
         click.echo(command)
         return
     if shutil.which(words[0]) is None:
