@@ -130,6 +130,12 @@ def test_export_backup_and_restore(tmp_path: Path, samples: Path) -> None:
     assert {line["table"] for line in lines} == {"source", "session", "call"}
     assert all(line["schema"] == "seasoned/export/1" for line in lines)
     seasoned("export", "-o", tmp_path / "all.jsonl", expect=3)
+    (first, *_) = answer("sessions", "--store")["sessions"]
+    made = json.loads(seasoned("export", first["session_id"], "--format", "atif").stdout)
+    assert (made["schema_version"], made["session_id"]) == ("ATIF-v1.8", first["session_id"])
+    assert len(seasoned("export", samples / "hermes", "--format", "otel").stdout.splitlines()) == 6
+    assert len(seasoned("export", "--format", "jsonl").stdout.splitlines()) == 6
+    seasoned("export", first["session_id"], expect=2)
     seasoned("backup", tmp_path / "copy.db")
     seasoned("forget", "--all", "--yes")
     seasoned("restore", tmp_path / "copy.db", "--yes")

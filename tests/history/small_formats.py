@@ -623,7 +623,7 @@ FIXTURES: dict[str, tuple[str, str, bytes]] = {
     "hermes": ("hermes_file", "session_20260101_120000_abcdef.json", document(HERMES)),
     "hermes lines": ("hermes_file", "20260101_120000_abcdef.jsonl", lines(*HERMES_LINES)),
     "hermes archive": ("hermes_file", "export.json", document(HERMES_ARCHIVE)),
-    "atif": ("hermes_file", "atif.json", document(ATIF)),
+    "atif": ("atif", "atif.json", document(ATIF)),
     "anthropic messages": ("anthropic_log", "log.json", document(ANTHROPIC)),
     "anthropic lines": ("anthropic_log", "log.jsonl", lines(*ANTHROPIC)),
     "anthropic records": ("anthropic_log", "log.jsonl", lines({"model": "c-1", "system": "S", "messages": ANTHROPIC})),

@@ -1,4 +1,4 @@
-"""Sessions that Hermes exported, in their four shapes."""
+"""Sessions that Hermes exported, in their three shapes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.session import Marks, Message, Result, SessionRef, ToolCall, Usage
-from tests.history.small_formats import ATIF, document, read
+from tests.history.small_formats import read
 
 TERMINAL = '{"output": "a", "exit_code": 0, "error": null}'
 
@@ -37,19 +37,3 @@ def test_an_archive_says_where_it_comes_from(tmp_path: Path) -> None:
     assert (session.parent, session.relation) == (SessionRef("hermes", "arch-0"), "resume")
     assert (session.end_reason, session.cwd, session.cost_usd) == ("user_stop", "/repo", 0.25)
     assert session.usage == Usage(input=10, output=5, cache_read=2)
-
-
-def test_calls_that_share_an_id_within_one_step_are_two(tmp_path: Path) -> None:
-    (session,) = read(tmp_path, "atif")
-    moment = 1767261602.0
-    assert session.ref == SessionRef("hermes", "atif-1")
-    assert list(session.calls()) == [
-        ToolCall("<id>", "process", {"n": 1}, Result("one", time=moment), 0, 1, moment, 1),
-        ToolCall("<id>#2", "process", {"n": 1}, Result("two", time=moment), 1, 1, moment, 1),
-    ]
-    assert session.usage == Usage(input=20, output=7, cache_read=80)
-
-
-def test_a_trajectory_names_the_agent_that_made_it(tmp_path: Path) -> None:
-    (session,) = read(tmp_path, "atif", document({**ATIF, "agent": {"name": "Terminus-2"}}))
-    assert session.ref == SessionRef("terminus-2", "atif-1")

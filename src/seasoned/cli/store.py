@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -67,27 +68,45 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
 
 
 @click.command()
+@click.argument("sessions", nargs=-1, metavar="[SESSION|PATH]...")
+@click.option("--format", "format", type=click.Choice(("atif", "otel", "jsonl")), help="Export sessions, in this form.")
 @click.option("--output", "-o", "to", type=_path, help="Write to this new file instead of standard output.")
-def export(to: Path | None) -> None:
-    """Export the store as JSON lines.
+def export(sessions: tuple[str, ...], format: str | None, to: Path | None) -> None:
+    """Export the store or sessions, redacted, as JSON lines.
 
-    All of it, redacted: sources, sessions, calls, confirmation requests and scheduled runs.
+    Without --format: every row of the store. With it, a line for each SESSION, each under PATH, or all of the store:
+    atif (trajectories, version 1.8), otel (spans for an OpenTelemetry collector) or jsonl (chat messages). One
+    session is one document.
 
     \b
-    Example: seasoned export -o seasoned.jsonl
+    Example: seasoned export 53ea19c1 --format atif -o session.json
     """
     config = load()
+    if format is not None:
+        # Imported here: exporting the store needs no reader.
+        from seasoned.app.export import export_sessions
+
+        missing: list[str] = []
+        _write(export_sessions(config, sessions, format, left_out=lambda ref, why: missing.append(f"{ref}: {why}")), to)
+        for sentence in missing:
+            say(f"Left out {sentence}", err=True)
+        return
+    if sessions:
+        raise UsageError("Say in which form to export sessions: --format atif, otel or jsonl.")
     with (
         own_store(config) as store,
         # Requests and runs are in the shared database if there is one, else in the store itself.
         shared_database(config) if config.database_url else nullcontext(store) as database,
     ):
-        lines = export_lines(store, database)
-        if to is None:
-            # Line by line, so that a store of any size fits through a pipe.
-            sys.stdout.writelines(lines)
-            return
-        write_new_file(to, lines)
+        _write(export_lines(store, database), to)
+
+
+def _write(lines: Iterable[str], to: Path | None) -> None:
+    if to is None:
+        # Line by line, so that a store of any size fits through a pipe.
+        sys.stdout.writelines(lines)
+        return
+    write_new_file(to, lines)
     say(f"Wrote {to}.")
 
 

@@ -175,6 +175,7 @@ ORDER = (
     "mini_swe_agent",
     "swe_agent",
     "tau_bench",
+    "atif",
     "hermes_file",
     "sharegpt",
     "anthropic_log",
@@ -182,7 +183,7 @@ ORDER = (
 )
 # Those in a folder of `reader/`: the name of a format is kept in stores, its place is not.
 _FOLDERS = {
-    "log": "managed_agent otel inspect_log mini_swe_agent swe_agent tau_bench sharegpt anthropic_log openai_log",
+    "log": "managed_agent otel inspect_log mini_swe_agent swe_agent tau_bench atif sharegpt anthropic_log openai_log",
     "editor": "cline cursor vscode",
 }
 _PLACES = {name: f"reader.{folder}" for folder, names in _FOLDERS.items() for name in names.split()}

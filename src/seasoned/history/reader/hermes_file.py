@@ -1,4 +1,4 @@
-"""Sessions exported by Hermes: a document, the same with one message per line, an archive, an ATIF trajectory."""
+"""Sessions exported by Hermes: a document, the same with one message per line, an archive."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from seasoned.history.coerce import (
     arguments_of,
     as_list,
     as_object,
-    count,
     first_of,
     identity,
     integer,
     kind_of,
-    known_usage,
     number,
-    remaining,
     string,
     text_of,
     time_of,
@@ -30,7 +27,7 @@ from seasoned.history.formats import Sample
 from seasoned.history.json_file import JsonValue, noting_unreadable, values
 from seasoned.history.reader.hermes_db import profile_at
 from seasoned.history.session_reader import SessionFormat, usage_from
-from seasoned.session import Marks, Relation, Session, SessionRef, Unreadable, Usage
+from seasoned.session import Marks, Relation, Session, SessionRef, Unreadable
 
 NAME = "hermes-export"
 _FORMAT = SessionFormat(NAME, "hermes")
@@ -38,8 +35,6 @@ _FORMAT = SessionFormat(NAME, "hermes")
 _META = "session_meta"
 # How Hermes names sessions: date, time, and a random part.
 _SESSION_ID = re.compile(r"(?:cron_\w+_)?\d{8}_\d{6}(?:_[0-9a-f]{6,8})?\Z")
-# A name that can serve as an agent; in exports it may be replaced by other text.
-_AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}\Z")
 _RELATIONS: dict[str, Relation] = {
     "resume": "resume",
     "fork": "fork",
@@ -54,7 +49,7 @@ _HERMES_KEYS = frozenset({"session_start", "base_url", "platform", "last_updated
 
 
 def recognises(sample: Sample) -> bool:
-    """Whether it is one of the four forms."""
+    """Whether it is one of the three forms."""
     if sample.kind not in ("document", "lines"):
         return False
     if any(map(_is_document, sample.records)):
@@ -68,15 +63,11 @@ def recognises(sample: Sample) -> bool:
 def _is_document(value: dict[str, Any]) -> bool:
     if "session_id" in value and isinstance(value.get("messages"), list):
         return bool(_HERMES_KEYS & value.keys()) or _is_archive(value)
-    return _is_atif(value)
+    return False
 
 
 def _is_archive(value: dict[str, Any]) -> bool:
     return (string(value.get("producer")) or "").startswith("hermes")
-
-
-def _is_atif(value: dict[str, Any]) -> bool:
-    return (string(value.get("schema_version")) or "").startswith("ATIF") and isinstance(value.get("steps"), list)
 
 
 def read(path: Path) -> Iterator[Session]:
@@ -101,7 +92,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
             yield part
         elif not isinstance(part.value, dict):
             yield Unreadable(part.where, f"{kind_of(part.value)} where a session or a message should be")
-        elif "messages" in part.value or "steps" in part.value:
+        elif "messages" in part.value:
             yield _document(path, part, index)
         else:
             if twin is None:
@@ -123,29 +114,19 @@ def _add_line(builder: SessionBuilder, chat: ChatReader, part: JsonValue[Any]) -
 def _document(path: Path, part: JsonValue[Any], index: int) -> SessionBuilder:
     value = part.value
     native = identity(value.get("session_id")) or (_native_id(path) if index == 0 else f"{_native_id(path)}#{index}")
-    builder = SessionFormat(NAME, _agent(value)).builder(path, native)
+    builder = _FORMAT.builder(path, native)
     with noting_unreadable(builder, part.where):
         _describe(builder, value)
-        if builder.ref.agent == _FORMAT.agent:
-            builder.application = _profile(path)
-        if "steps" in value:
-            _add_steps(builder, value["steps"], part.where)
-        elif _is_archive(value) or "schema_version" in value:
+        builder.application = _profile(path)
+        if _is_archive(value) or "schema_version" in value:
             _add_archive(builder, value["messages"], part.where)
         else:
             _add_messages(builder, value["messages"], part.where)
     return builder
 
 
-def _agent(value: dict[str, Any]) -> str:
-    """The agent that wrote an ATIF file, where it says so; otherwise Hermes."""
-    name = (string(as_object(value.get("agent")).get("name")) or "").lower()
-    # ATIF is shared by many agents; a name that is not plain could not be part of a session's id.
-    return name if _AGENT_NAME.match(name) and "hermes" not in name else _FORMAT.agent
-
-
 def _describe(builder: SessionBuilder, value: dict[str, Any]) -> None:
-    builder.model = string(value.get("model")) or string(as_object(value.get("agent")).get("model_name"))
+    builder.model = string(value.get("model"))
     builder.title = string(value.get("title"))
     builder.cwd = string(first_of(value, "cwd", "repository_cwd"))
     builder.end_reason = string(value.get("end_reason"))
@@ -204,51 +185,3 @@ def _add_archived(builder: SessionBuilder, calls: CallPairing, message: dict[str
         marks = Marks(failed=failed if isinstance(failed, bool) else None, exit_code=integer(result.get("exit_code")))
         text = text_of(first_of(result, "output", "output_preview"))
         calls.answer(result.get("action_id"), text, marks, time=time, place=place)
-
-
-def _add_steps(builder: SessionBuilder, steps: object, where: str) -> None:
-    calls = CallPairing(builder)
-    if not isinstance(steps, list):
-        builder.unreadable(where, f"{kind_of(steps)} where the steps should be")
-    for position, step in enumerate(as_list(steps)):
-        place = f"{where}, step {position}"
-        if not isinstance(step, dict):
-            builder.unreadable(place, f"{kind_of(step)} where a step should be")
-            continue
-        with noting_unreadable(builder, place):
-            _add_step(builder, calls, step, place, position)
-
-
-def _add_step(builder: SessionBuilder, calls: CallPairing, step: dict[str, Any], where: str, place: int) -> None:
-    made = as_list(step.get("tool_calls"))
-    source = string(step.get("source")) or ""
-    # Only the model makes calls and uses tokens, whatever the step names as its source.
-    role = "assistant" if source == "agent" or made or "metrics" in step else ROLES.get(source, "user")
-    time = time_of(step.get("timestamp"))
-    builder.message(
-        "user" if role == "tool" else role,
-        text_of(step.get("message")),
-        time=time,
-        place=place,
-        model=string(step.get("model_name")) if role == "assistant" else None,
-        usage=_step_usage(as_object(step.get("metrics"))),
-    )
-    calls.turn()
-    for call in map(as_object, made):
-        name, arguments = string(call.get("function_name")), arguments_of(call.get("arguments"))
-        calls.make_named(where, call.get("tool_call_id"), name, arguments, time=time, place=place)
-    for result in map(as_object, as_list(as_object(step.get("observation")).get("results"))):
-        calls.answer(result.get("source_call_id"), text_of(result.get("content")), time=time, place=place)
-
-
-def _step_usage(metrics: dict[str, Any]) -> Usage | None:
-    extra = as_object(metrics.get("extra"))
-    cached = count(first_of(metrics, "cached_tokens") or extra.get("cache_read_tokens"))
-    return known_usage(
-        Usage(
-            input=remaining(count(metrics.get("prompt_tokens")), cached),
-            output=count(metrics.get("completion_tokens")),
-            cache_read=cached,
-            reasoning=count(extra.get("reasoning_tokens")),
-        )
-    )

@@ -1,0 +1,1 @@
+"""Writes sessions in formats that other programs read."""
