@@ -106,7 +106,6 @@ def test_an_answer_that_the_client_rewrites_is_heard_once() -> None:
     conversation.say(asked(user("Look")), {"role": "assistant", "content": "<think>Hm.</think> I look."})
     rewritten = {"role": "assistant", "content": "I look."}
     assert words(conversation.say(asked(user("Look"), rewritten, user("Thanks")))) == ["user Thanks"]
-    assert conversation.last.dropped == 0
 
 
 def test_text_between_a_call_and_its_result_is_new_and_the_rest_is_not() -> None:
@@ -120,26 +119,24 @@ def test_text_between_a_call_and_its_result_is_new_and_the_rest_is_not() -> None
     late = {"role": "system", "content": "Another hook."}
     news = conversation.say(asked(user("Look"), late, calls("c1"), hook, result("c1")))
     assert words(news) == ["system Another hook."]
-    assert news.dropped == 0
 
 
-def test_a_history_that_is_rewound_is_noticed_and_nothing_of_it_is_new() -> None:
+def test_nothing_of_a_history_that_is_rewound_is_new() -> None:
     conversation = Talk()
     conversation.say(asked(user("Look")), {"role": "assistant", "content": "No."})
     news = conversation.say(asked(user("Look")), {"role": "assistant", "content": "Yes."})
     assert words(news) == ["assistant Yes."]
-    assert news.dropped == 1
 
 
 def test_two_conversations_under_one_id_do_not_repeat_each_other() -> None:
     conversation = Talk()
     left, right = [user("Look left")], [user("Look right")]
     for number in range(3):
-        for side in (left, right):
+        for name, side in (("left", left), ("right", right)):
             reply = {"role": "assistant", "content": f"Seen {number}"}
             assert words(conversation.say(asked(*side), reply))[-1] == f"assistant Seen {number}"
             assert len(conversation.last.asked) == 1
-            side += [reply, user(f"Again {number}")]
+            side += [reply, user(f"Again {number}, {name}")]
 
 
 def test_a_summary_is_marked_and_the_tail_that_it_leaves_is_not_new() -> None:
@@ -154,7 +151,6 @@ def test_a_summary_is_marked_and_the_tail_that_it_leaves_is_not_new() -> None:
         ("This session", True),
         ("Go on", False),
     ]
-    assert news.is_compacted and news.dropped == 4
 
 
 def test_ids_that_begin_anew_in_every_answer_are_told_apart() -> None:

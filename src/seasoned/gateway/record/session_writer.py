@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from difflib import SequenceMatcher
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -23,8 +22,6 @@ from seasoned.scan.aggregates import update_aggregates
 from seasoned.session import Message, Result, SessionRef, ToolCall
 from seasoned.store import Database, Store
 
-_BEGINNINGS_KEPT = 4_096
-_ANSWERS_KEPT = 256
 _CALL = "c"
 _RESULT = "r"
 _ASSISTANT = "a"
@@ -42,15 +39,11 @@ _SUMMARY_OPENINGS = (
 class KnownConversation(msgspec.Struct, frozen=True):
     """What is known of a conversation: only digests, so it can be stored although texts are redacted."""
 
-    # The pieces of the conversation as the last request and its answer left it.
-    view: tuple[str, ...] = ()
-    # Every beginning of every list of pieces seen so far, the newest last.
-    beginnings: tuple[str, ...] = ()
-    calls: frozenset[str] = frozenset()
-    results: frozenset[str] = frozenset()
-    # Which beginning an answer ended, by its id.
-    answers: dict[str, str] = {}
-    end: str = ""
+    # How often each piece was in one request, or said in answers.
+    seen: dict[str, int] = {}
+    # How the last answer ended; empty if it broke off, so that it is unknown how much of it the client kept.
+    last: str = ""
+    answers: int = 0
     # Whether the last request asked for a summary, with which the next turn may begin.
     is_compacting: bool = False
 
@@ -62,10 +55,6 @@ class NewMessages(msgspec.Struct, frozen=True, kw_only=True):
     answered: tuple[Message, ...] = ()
     # The results of the `tool` messages among them.
     results: dict[str, Result] = {}
-    # Pieces that the conversation had, and this request no longer carries: edited, rewound or compacted.
-    dropped: int = 0
-    # Whether a summary replaces what was dropped; its message is marked.
-    is_compacted: bool = False
 
 
 class _ConversationPiece(NamedTuple):
@@ -79,43 +68,47 @@ class _ConversationPiece(NamedTuple):
 def find_new_messages(
     known: KnownConversation, asked: ApiRequest, answer: ApiResponse | None = None, *, key: bytes = b""
 ) -> tuple[KnownConversation, NewMessages]:
-    """The conversation after one exchange, and what the exchange added. `key` makes the digests useless elsewhere."""
-    pieces = _pieces(asked.messages, key)
-    goes_on = asked.previous_response_id is not None or asked.conversation is not None
-    chain = _extend_chain([_start(known, asked)], pieces, key)
-    same = 0 if goes_on else _common_start(known.view, pieces)
-    met = set(known.beginnings)
-    common = next((count for count in range(len(pieces), same, -1) if chain[count] in met), same)
-    # A request that continues an older beginning is compared with that one only, not with the newest.
-    before = () if goes_on or common > same else known.view[same:]
-    copies, dropped = _align(before, pieces[common:])
-    told = known.calls | known.results
-    new = [piece for at, piece in enumerate(pieces[common:]) if at not in copies and piece.key not in told]
+    """The conversation after one exchange, and what the exchange added. `key` makes the digests useless elsewhere.
+
+    New is what is in the request more often than ever before, and what follows the last answer.
+    """
+    # The provider keeps what was said: the same words in another turn are new, those of a repeated request are not.
+    turn = asked.previous_response_id or ("" if asked.conversation is None else f"turn {known.answers}")
+    pieces = _pieces(asked.messages, key, turn)
+    counts: Counter[str] = Counter()
+    begin = _after_answer(known, [piece.key for piece in pieces])
+    new = []
+    for at, piece in enumerate(pieces):
+        counts[piece.key] += 1
+        follows = at >= begin and not piece.key.startswith((_CALL, _RESULT))
+        # The model's words were recorded when it said them; other words in their place are the client's rendering.
+        is_rendering = bool(known.last) and piece.key.startswith(_ASSISTANT)
+        if (follows or counts[piece.key] > known.seen.get(piece.key, 0)) and not is_rendering:
+            new.append(piece)
     said = _keep_new(asked.messages, new)
-    is_compacted = dropped > 0 and _is_summarised(known, said)
+    is_gone = any(count > counts[piece] for piece, count in known.seen.items())
+    is_compacted = is_gone and not turn and _is_summarised(known, said)
+    # What a summary replaced does not come back: the same id again is a new call.
+    seen = Counter({}) if is_compacted else Counter(known.seen)
+    seen |= counts
     reply = () if answer is None else _with_own_ids(answer, asked)
-    replied = _pieces(reply, key)
-    chain = _extend_chain(chain, replied, key)
-    view = tuple([piece.key for piece in [*pieces, *replied]])
-    if is_compacted:
-        # What a summary replaced does not come back: the same id again is a new call.
-        known = msgspec.structs.replace(known, calls=frozenset(), results=frozenset())
-    after = KnownConversation(
-        view=known.view + view if goes_on else view,
-        beginnings=_newest(known.beginnings, chain[1:]),
-        calls=known.calls.union([one for one in view if one.startswith(_CALL)]),
-        results=known.results.union([one for one in view if one.startswith(_RESULT)]),
-        answers=_add_answer(known.answers, asked, answer, chain[-1]),
-        end=chain[-1],
-    )
+    replied = [piece.key for piece in _pieces(reply, key, "")]
+    seen.update(replied)
+    last = replied[-1] if replied else ""
+    after = KnownConversation(dict(seen), last, known.answers + bool(replied))
     news = NewMessages(
         asked=_mark_summary(said) if is_compacted else said,
         answered=reply,
         results={one.answers: asked.results[one.answers] for one in said if one.answers in asked.results},
-        dropped=dropped,
-        is_compacted=is_compacted,
     )
     return after, news
+
+
+def _after_answer(known: KnownConversation, keys: list[str]) -> int:
+    """The position behind the last answer; the end where the request does not hold it, as when it is sent again."""
+    if not known.last or keys.count(known.last) < known.seen[known.last]:
+        return len(keys)
+    return len(keys) - keys[::-1].index(known.last)
 
 
 def expect_summary(known: KnownConversation) -> KnownConversation:
@@ -123,8 +116,8 @@ def expect_summary(known: KnownConversation) -> KnownConversation:
     return msgspec.structs.replace(known, is_compacting=True)
 
 
-def _pieces(messages: tuple[Message, ...], key: bytes) -> list[_ConversationPiece]:
-    """The texts, calls and results of messages, without those of a warm start."""
+def _pieces(messages: tuple[Message, ...], key: bytes, turn: str) -> list[_ConversationPiece]:
+    """The texts, calls and results of messages, without those of a warm start; texts belong to their turn."""
     found: list[tuple[str, str, tuple[int, int | None]]] = []
     for at, message in enumerate(messages):
         if message.synthetic:
@@ -132,33 +125,11 @@ def _pieces(messages: tuple[Message, ...], key: bytes) -> list[_ConversationPiec
         if message.role == "tool":
             found.append((_RESULT, message.answers or "", (at, None)))
             continue
-        kind = _KINDS[message.role]
         # Clients trim what they repeat.
         if text := " ".join(message.text.split()):
-            found.append((kind, text, (at, None)))
+            found.append((_KINDS[message.role], f"{turn}\0{text}" if turn else text, (at, None)))
         found += [(_CALL, call.id, (at, position)) for position, call in enumerate(message.calls)]
     return [_ConversationPiece(kind + _digest(key, kind, text), place) for kind, text, place in found]
-
-
-def _align(before: tuple[str, ...], rest: list[_ConversationPiece]) -> tuple[set[int], int]:
-    """Which pieces are already in the conversation, and how many of its pieces are gone."""
-    if not before or not rest:
-        return set(), len(before)
-    copies: set[int] = set()
-    dropped = 0
-    matcher = SequenceMatcher(None, before, [piece.key for piece in rest], autojunk=False)
-    for tag, start, end, new_start, new_end in matcher.get_opcodes():
-        if tag == "equal":
-            copies.update(range(new_start, new_end))
-            continue
-        dropped += end - start
-        heard = [one for one in before[start:end] if one.startswith(_ASSISTANT)]
-        repeated = [at for at in range(new_start, new_end) if rest[at].key.startswith(_ASSISTANT)]
-        # The model's words were recorded when it said them: different words in their place are the client's rendering.
-        if heard and repeated:
-            dropped -= len(heard)
-            copies.update(repeated)
-    return copies, dropped
 
 
 def _keep_new(messages: tuple[Message, ...], new: list[_ConversationPiece]) -> tuple[Message, ...]:
@@ -197,39 +168,6 @@ def _mark_summary(said: tuple[Message, ...]) -> tuple[Message, ...]:
     prompts = [at for at, message in enumerate(said) if message.role in ("user", "system")]
     at = next((at for at in prompts if said[at].text.startswith(_SUMMARY_OPENINGS)), prompts[0])
     return (*said[:at], msgspec.structs.replace(said[at], summary=True), *said[at + 1 :])
-
-
-def _start(known: KnownConversation, asked: ApiRequest) -> str:
-    """The digest of the beginning that a request continues; empty for most, which carry their whole conversation."""
-    if asked.previous_response_id is not None:
-        return known.answers.get(asked.previous_response_id, asked.previous_response_id)
-    return known.end if asked.conversation is not None else ""
-
-
-def _extend_chain(chain: list[str], pieces: list[_ConversationPiece], key: bytes) -> list[str]:
-    """The digest chain, extended by each piece in turn."""
-    longer = list(chain)
-    for piece in pieces:
-        longer.append(_digest(key, longer[-1], piece.key))
-    return longer
-
-
-def _add_answer(answers: dict[str, str], asked: ApiRequest, answer: ApiResponse | None, end: str) -> dict[str, str]:
-    """The newest answers that a request can continue."""
-    if answer is None or answer.id is None or asked.api != "responses":
-        return answers
-    return dict(list({**answers, answer.id: end}.items())[-_ANSWERS_KEPT:])
-
-
-def _common_start(view: tuple[str, ...], pieces: list[_ConversationPiece]) -> int:
-    for count, (known, piece) in enumerate(zip(view, pieces, strict=False)):
-        if known != piece.key:
-            return count
-    return min(len(view), len(pieces))
-
-
-def _newest(known: tuple[str, ...], more: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*reversed(more), *reversed(known)]))[:_BEGINNINGS_KEPT][::-1]
 
 
 def _digest(key: bytes, *parts: str) -> str:
