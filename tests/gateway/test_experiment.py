@@ -146,7 +146,6 @@ def test_an_example_that_hurts_in_another_way_is_retired_while_the_gateway_runs(
     caplog.set_level(logging.WARNING, "seasoned.gateway")
     monkeypatch.setattr(live_session, "PAUSE_SECONDS", 0.1)
     monkeypatch.setattr(example_watch, "_EFFECT_SECONDS", 0.1)
-    monkeypatch.setattr(example_watch, "_EFFECT_SHARE", 1.0)
     config = _begin(config, "cold", "warm")
     with serve_world(cold=0.95, distracts=0.9, attempts=1) as world:
         settings = settings_for(config, world.url)

@@ -7,11 +7,7 @@ reason, and a person can undo it.
 
 from __future__ import annotations
 
-import logging
-import time
-from collections import OrderedDict
-from collections.abc import Callable
-from importlib.util import find_spec
+from collections.abc import Iterator
 
 import msgspec
 
@@ -20,31 +16,24 @@ from seasoned.example.library.storage import Library, State, cached_library, set
 from seasoned.example.library.upkeep import settle
 from seasoned.experiment.live.assignment import load_split
 from seasoned.experiment.live.live_report import hurting
-from seasoned.experiment.live.live_session import LiveSession
 from seasoned.store import Database, Store
 
-_MOST_AT_ONCE = 100
 _LOOK_SECONDS = 1.0
-_EFFECT_SECONDS = 60.0
-# The part of its time that the recorder may spend on effects of examples.
-_EFFECT_SHARE = 0.005
-_MOST_SETTLED = 50_000
-_log = logging.getLogger("seasoned.gateway")
+# All sessions of an experiment are compared, for seconds where it has thousands.
+_EFFECT_SECONDS = 600.0
 
 
 class ExampleWatch:
     """Looks at what calls came to, and at the running experiment. Used by the recorder's thread only."""
 
-    def __init__(self, experiment: str | None = None, *, stopwatch: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, experiment: str | None = None) -> None:
         self._experiment = experiment
-        self._stopwatch = stopwatch
-        self._grown: OrderedDict[str, None] = OrderedDict()
-        self._effects = _ExampleEffects(experiment)
+        self._grown: set[str] = set()
         self._next_look = self._next_effects = float("-inf")
 
     def add(self, session: str) -> None:
         """Note a conversation in which calls were answered."""
-        self._grown[session] = None
+        self._grown.add(session)
 
     def is_due(self, now: float) -> bool:
         """Whether there is new evidence to check."""
@@ -53,68 +42,37 @@ class ExampleWatch:
     def _are_effects_due(self, now: float) -> bool:
         return self._experiment is not None and now >= self._next_effects
 
-    def look(self, store: Store, database: Database, *, now: float) -> list[str]:
+    def look(self, store: Store, database: Database, *, now: float) -> Iterator[str]:
         """Suspend, restore or retire examples by the evidence; returns a sentence for each decision."""
-        self._next_look = now + _LOOK_SECONDS
+        grown, self._grown, self._next_look = self._grown, set(), now + _LOOK_SECONDS
         library = cached_library(store, now=now)
-        if not library.templates:
-            self._grown.clear()
-            self._next_effects = now + _EFFECT_SECONDS
-            return []
-        sentences = self._settle(store, library, now)
-        if self._grown:
-            self._next_look = now
+        if library.templates and grown:
+            yield from self._settle(store, library, grown, now)
         if self._are_effects_due(now):
             self._next_effects = now + _EFFECT_SECONDS
-            begun = self._stopwatch()
-            sentences += self._effects.retire(store, database, now=now)
-            self._next_effects = now + max(_EFFECT_SECONDS, (self._stopwatch() - begun) / _EFFECT_SHARE)
-        return sentences
+            if library.templates:
+                yield from self._retire(store, database, now)
 
-    def _settle(self, store: Store, library: Library, now: float) -> list[str]:
+    def _settle(self, store: Store, library: Library, grown: set[str], now: float) -> Iterator[str]:
         tools: set[str] = set()
-        for session in list(self._grown)[:_MOST_AT_ONCE]:
+        for session in grown:
             agent, _, native_id = session.partition(":")
             row = store.row("session.find_ref", {"agent": agent, "native_id": native_id})
             if row is not None:
                 tools |= {one["tool"] for one in store.rows("mining.tools_of", {"session_id": row["id"]})}
-            del self._grown[session]
-        return [
-            _sentence(one.example_id, one.state, one.reason) for one in settle(store, library, now=now, tools=tools)
-        ]
+        for one in settle(store, library, now=now, tools=tools):
+            yield _sentence(one.example_id, one.state, one.reason)
 
-
-class _ExampleEffects:
-    """Effects of examples in a running experiment. Settled sessions are read once."""
-
-    def __init__(self, experiment: str | None) -> None:
-        self._experiment = experiment
-        self._split = ""
-        self._settled: dict[str, LiveSession] = {}
-        self._has_warned = False
-
-    def retire(self, store: Store, database: Database, *, now: float) -> list[str]:
-        """Retire examples whose effect is below zero."""
-        # An optional library: only experiments need it.
-        if find_spec("numpy") is None:
-            if not self._has_warned:
-                _log.warning("examples are not compared: run `pip install seasoned` to have harmful ones retired")
-            self._has_warned = True
-            return []
+    def _retire(self, store: Store, database: Database, now: float) -> Iterator[str]:
         assert self._experiment is not None
         try:
             split = load_split(database, self._experiment)
         except NotFound:
-            return []
-        if split.digest != self._split or len(self._settled) > _MOST_SETTLED:
-            self._split, self._settled = split.digest, {}
-        sentences = []
-        for effect in hurting(database, store, split, now=now, settled=self._settled):
+            return
+        for effect in hurting(database, store, split, now=now, settled={}):
             reason = f"The experiment {self._experiment} shows that it hurts: {effect.reason}."
-            evidence = msgspec.to_builtins(effect)
-            set_state(store, effect.example_id, "retired", reason, evidence, now=now)
-            sentences.append(_sentence(effect.example_id, "retired", reason))
-        return sentences
+            set_state(store, effect.example_id, "retired", reason, msgspec.to_builtins(effect), now=now)
+            yield _sentence(effect.example_id, "retired", reason)
 
 
 def _sentence(example_id: str, state: State, reason: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from itertools import islice
 
@@ -42,7 +42,6 @@ _PAUSE_SECONDS = 0.001
 _STOP_SECONDS = 10.0
 # Agents call their model every few seconds; after this long a turn is over, or the agent has exited.
 QUIET_SECONDS = 60.0
-_MOST_HEARD = 10_000
 _DROPPED = (
     "more answers come than the store can take: some are only accounted for and not recorded; `seasoned doctor` counts"
     " them"
@@ -83,46 +82,6 @@ class StoreCache:
             database.close()
 
 
-class QuietConversations:
-    """Finds conversations that went quiet, and has a background process learn from them.
-
-    Used by the recorder's thread only.
-    """
-
-    def __init__(self, home: str) -> None:
-        self._home = home
-        self._heard: OrderedDict[str, float] = OrderedDict()
-
-    def hear(self, session: str, at: float) -> None:
-        """Something was added to a conversation."""
-        self._heard[session] = at
-        self._heard.move_to_end(session)
-        if len(self._heard) > _MOST_HEARD:
-            self._heard.popitem(last=False)
-
-    def look(self, now: float) -> bool:
-        """Learn from those that went quiet; returns whether there were any."""
-        found = False
-        while self._heard and next(iter(self._heard.values())) <= now - QUIET_SECONDS:
-            self._heard.popitem(last=False)
-            found = True
-        if found:
-            # They are in the store already, so no file has to be read.
-            note(self._home, "store")
-            begin(self._home)
-        return found
-
-    def begin(self) -> None:
-        """Have learned from what an earlier gateway left."""
-        if waiting(self._home):
-            begin(self._home)
-
-    def close(self) -> None:
-        """Leave a note for the next process that learns: this one is about to end."""
-        if self._heard:
-            note(self._home, "store")
-
-
 class GatewayRecorder:
     """Writes exchanges from the event loop, and the journal, into the store."""
 
@@ -148,7 +107,8 @@ class GatewayRecorder:
         self._records = records
         self._watch = watch or ExampleWatch()
         self._clock = clock
-        self._quiet = QuietConversations(str(config.home))
+        # Conversations to learn from, and when something was added to them.
+        self._heard: dict[str, float] = {}
         self._given: deque[FinishedExchange] = deque()
         # Two counters, each changed by one thread only: concurrent additions to one number would be lost.
         self._taken_bytes = self._written_bytes = 0
@@ -186,7 +146,9 @@ class GatewayRecorder:
         with self._failures.shield("journal"):
             self._journal.open()
         with self._failures.shield("learn"):
-            self._quiet.begin()
+            # From what an earlier gateway left.
+            if waiting(str(self._config.home)):
+                begin(str(self._config.home))
         self._thread = threading.Thread(target=self._work, name="seasoned-recorder", daemon=True)
         self._thread.start()
 
@@ -205,7 +167,9 @@ class GatewayRecorder:
         # Once more for what the last round only noted.
         self._round()
         with self._failures.shield("learn"):
-            self._quiet.close()
+            # This process is about to end: the next one that learns finds the note.
+            if self._heard:
+                note(str(self._config.home), "store")
         with self._failures.shield("store"):
             self._close()
 
@@ -221,8 +185,17 @@ class GatewayRecorder:
         with self._failures.shield("guard"):
             self._guard()
         with self._failures.shield("learn"):
-            self._quiet.look(self._clock())
+            self._learn()
         return is_behind
+
+    def _learn(self) -> None:
+        """Have a background process learn from conversations that went quiet. They are in the store already."""
+        quiet = [session for session, at in self._heard.items() if at <= self._clock() - QUIET_SECONDS]
+        for session in quiet:
+            del self._heard[session]
+        if quiet:
+            note(str(self._config.home), "store")
+            begin(str(self._config.home))
 
     def _account(self) -> None:
         try:
@@ -313,7 +286,7 @@ class GatewayRecorder:
 
     def _done(self, exchange: FinishedExchange, *, is_recorded: bool = True) -> None:
         if is_recorded:
-            self._quiet.hear(str(exchange.conversation.ref), self._clock())
+            self._heard[str(exchange.conversation.ref)] = self._clock()
         if is_recorded and exchange.conversation.purpose != "compaction":
             self._recorded.append(exchange.id)
         self._given.popleft()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
@@ -262,7 +262,7 @@ class SessionWriter:
             key = {"response_id": answer.id, "session": session, "at": self._clock()}
             self._store.run("gateway.keep_chain", key)
 
-    def guard(self, database: Database, *, now: float) -> list[str]:
+    def guard(self, database: Database, *, now: float) -> Iterator[str]:
         """Check the shown examples; returns a sentence for each decision."""
         return self._watch.look(self._store, database, now=now)
 
