@@ -106,28 +106,6 @@ def _run(
     asyncio.run(asyncio.wait_for(main(), 30))
 
 
-@each_case(
-    ("answer", "status", "body", "is_kept"),
-    [
-        (OK, 200, b"hello", True),
-        (CHUNKED, 200, b"hello", True),
-        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK, 200, b"hello", True),
-        (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b"", True),
-        (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi", 200, b"hi", False),
-        (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200, b"hi", False),
-    ],
-)
-def test_answers_are_read_to_their_end_and_connections_used_again(
-    tmp_path: Path, answer: bytes, status: int, body: bytes, is_kept: bool
-) -> None:
-    async def work(server: Server, asking: Asking) -> None:
-        assert await asking.whole() == (status, body)
-        assert await asking.whole() == (200, b"hello")
-        assert server.connections == (1 if is_kept else 2)
-
-    _run(tmp_path, lambda: Server(answer, OK), work)
-
-
 def test_headers_go_over_the_wire_as_they_came_and_nothing_is_added(tmp_path: Path) -> None:
     headers = [
         (b"x-b", b"1"),

@@ -19,7 +19,6 @@ from seasoned.gateway.record import example_watch
 from seasoned.store import open_store
 from tests.gateway.live_world import EXAMPLE, NEW, Customer, World, converse, hurry, is_warm, serve_world, teach
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
-from tests.torture import TORTURE
 
 HOUR = 3600.0
 
@@ -65,29 +64,6 @@ def _one_by_one(gateway: Running, world: World, names: list[str]) -> list[bool]:
         wait_until(lambda: not gateway.service.recorder._watch.is_due(time.time() + 1))
     shown = _shown(gateway.config)
     return [f"gateway:{name}" in shown for name in names]
-
-
-def test_a_planted_effect_is_found(config: Config) -> None:
-    config = _begin(config, "cold", "warm")
-    # A small experiment can only find a large effect.
-    count, cold, warm = (2000, 0.7, 0.9) if TORTURE else (60, 0.05, 1.0)
-    with (
-        serve_world(cold=cold, warm=warm) as world,
-        run_gateway(config, settings_for(config, world.url)) as gateway,
-    ):
-        converse(gateway, world, [f"s{number}" for number in range(count)])
-        assert gateway.failed_open() == {}
-    report = _report(config)
-    print(f"\n{count} sessions: {report.sentences}")  # noqa: T201
-    assert report.verdict == "fewer errors", report.sentences
-    control, other = report.arms
-    assert (control.exposed, other.exposed) == (0, other.assigned)
-    (one,) = report.examples
-    assert one.effect.answer == "helps" and (one.effect.shown, one.effect.foregone) == (
-        other.assigned,
-        control.assigned,
-    )
-    assert one.state == "active"
 
 
 def test_a_convention_that_changes_is_noticed_within_five_conversations(

@@ -66,14 +66,3 @@ def test_agents_and_people_come_to_one_address() -> None:
     sessions = {row["name"]: row for row in answer("usage", "--by", "session")["rows"]}
     assert sessions["gateway:s1"]["output_tokens"] == 8
     assert list((folder / "gateway-journal").iterdir()) == []
-
-
-@pytest.mark.usefixtures("home")
-def test_serve_can_be_without_the_gateway() -> None:
-    process, url = _serve("--no-gateway")
-    try:
-        asked = httpx2.post(f"{url}/v1/chat/completions", json={"model": "m", "messages": []})
-        assert asked.status_code in (401, 403, 404, 405)
-        assert "x-seasoned-gateway" not in asked.headers
-    finally:
-        _stop(process)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
 from seasoned.gateway.proxy.upstream import passed_on, request_headers
@@ -97,12 +95,3 @@ def test_an_answer_that_is_read_must_not_be_compressed() -> None:
     read = request_headers(came, api="openai", is_ours=False, key="sk", is_read=True)
     assert read == [(b"accept-encoding", b"identity")]
     assert request_headers(came, api="openai", is_ours=False, key="sk", is_read=False) == came
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from([b"x-a", b"cookie", b"anthropic-version", b"user-agent"]), st.binary(max_size=20))
-    )
-)
-def test_every_other_header_is_forwarded_as_it_is(headers: list[tuple[bytes, bytes]]) -> None:
-    assert request_headers(headers, api="openai", is_ours=False, key="sk", is_read=True) == headers

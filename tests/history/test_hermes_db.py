@@ -176,20 +176,3 @@ def test_any_rows_of_a_hermes_database(rows: list[tuple[str, str, Any, Any]]) ->
         (session,) = hermes_db.read(db.path)
         assert session.messages[0].text == "before"
         assert "after" in {call.id for call in session.calls()}
-
-
-@LONG
-@given(at=st.integers(100, 20_000), junk=st.binary(min_size=1, max_size=200))
-def test_a_damaged_database_is_an_error_or_is_read(at: int, junk: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        db = HermesDb(Path(folder) / "state.db").session("s1").calls("s1", "c1").result("s1", "c1")
-        db.db.close()
-        data = bytearray(db.path.read_bytes())
-        data[at : at + len(junk)] = junk
-        db.path.write_bytes(data)
-        try:
-            sessions = list(hermes_db.read(db.path))
-        except SourceError as error:
-            assert str(error).endswith((".", "repair."))
-        else:
-            assert isinstance(sessions, list)

@@ -18,6 +18,7 @@ from seasoned.history.read import read as read_path
 from seasoned.session import Marks, Session, Usage
 from tests.each_case import each_case
 from tests.history import more_agents
+from tests.history.hermes_rows import HermesDb
 from tests.history.more_agents import WORK
 from tests.history.small_formats import read
 from tests.torture import TORTURE
@@ -128,11 +129,21 @@ def test_a_database_tells_which_sessions_have_changed(tmp_path: Path) -> None:
         assert [one.ref.native_id for one in reader.read(path, {native})] == [native]  # type: ignore[call-arg]
 
 
+def hermes_database(folder: Path) -> Path:
+    made = HermesDb(folder / "state.db").session("s1").calls("s1", "c1").result("s1", "c1")
+    made.db.close()
+    return made.path
+
+
 @settings(max_examples=2000 if TORTURE else 10, suppress_health_check=list(HealthCheck))
-@given(name=st.sampled_from(sorted(DATABASES)), at=st.integers(100, 12_000), junk=st.binary(min_size=1, max_size=120))
+@given(
+    name=st.sampled_from(["hermes_db", *DATABASES]),
+    at=st.integers(100, 12_000),
+    junk=st.binary(min_size=1, max_size=120),
+)
 def test_a_damaged_database_is_an_error_or_is_read(name: str, at: int, junk: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = DATABASES[name](Path(folder))
+        path = hermes_database(Path(folder)) if name == "hermes_db" else DATABASES[name](Path(folder))
         data = bytearray(path.read_bytes())
         data[at : at + len(junk)] = junk
         path.write_bytes(data)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from pathlib import Path
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic_ai.messages import (
     BinaryContent,
     FilePart,
@@ -21,12 +18,10 @@ from pydantic_ai.messages import (
 )
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.coerce import placeholder, text_of
-from seasoned.history.reader import claude_code
+from seasoned.history.coerce import text_of
 from seasoned.history.reader.seasoned_db import read_message
 from seasoned.session import SessionRef
 from tests.each_case import each_case
-from tests.history.claude_lines import ClaudeFile
 
 DATA = base64.b64encode(bytes(34_100)).decode()
 
@@ -53,31 +48,6 @@ DATA = base64.b64encode(bytes(34_100)).decode()
 )
 def test_kind_and_media_type_are_said_as_far_as_they_are_known(part: dict[str, Any], line: str) -> None:
     assert text_of([{"type": "text", "text": "Look"}, part]) == f"Look\n{line}"
-
-
-@given(st.dictionaries(st.sampled_from(["type", "kind", "data", "media_type", "source", "url", "size"]), st.text()))
-def test_whatever_a_part_holds_the_line_is_short(part: dict[str, Any]) -> None:
-    assert len(placeholder(part) or "") < 200
-
-
-def test_claude_code_keeps_a_line_for_pictures_below_the_words(tmp_path: Path) -> None:
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
-    words = {"type": "text", "text": "What is this?"}
-    file = ClaudeFile()
-    file.other("user", message={"role": "user", "content": [image, words]}).says("A dot.")
-    file.other("user", message={"role": "user", "content": [image]}).calls("a").result("a", [image])
-    file.other("user", message={"role": "user", "content": [{"type": "thought_of_tomorrow"}]})
-    (session,) = claude_code.read(file.write(tmp_path / "s.jsonl"))
-    line = "[image: image/png]"
-    assert [(one.role, one.text) for one in session.messages] == [
-        ("user", f"What is this?\n{line}"),
-        ("assistant", "A dot."),
-        ("user", line),
-        ("assistant", ""),
-        ("tool", line),
-        ("user", "[thought_of_tomorrow]"),
-    ]
-    assert not session.unreadable
 
 
 def test_what_the_agent_library_recorded_of_pictures_is_a_line_too() -> None:
