@@ -8,7 +8,7 @@ import msgspec
 from atif import Trajectory
 from opentelemetry.proto_json.collector.trace.v1.trace_service import ExportTraceServiceRequest
 
-from seasoned.app.export import redacted
+from seasoned.app.messages import redacted
 from seasoned.history.formats import named, recognise
 from seasoned.history.read import read as read_path
 from seasoned.history.writer.atif import Verdicts, trajectory

@@ -1,22 +1,28 @@
-"""The library's questions about conversations in memory: messages in the form of any provider, or sessions as read."""
+"""Whole conversations: the library's questions about those in memory, and their export, judged and without secrets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 
-from seasoned.errors import UsageError
+from seasoned.app.stores import exists, make_redactor, own_store, read_source
+from seasoned.config import Config
+from seasoned.errors import SeasonedError, UsageError
 from seasoned.history.read import read
+from seasoned.history.writer import atif, chat, otel
+from seasoned.outcome.judge import judge_session
 from seasoned.outcome.track import Track, track_of
+from seasoned.redact.redactor import Redactor
 from seasoned.report.compare import Comparison, compare_sessions, compare_sets
 from seasoned.report.compression import CompressionCheck, check
 from seasoned.report.profile import Profile
 from seasoned.report.profile import profile as profile_of
-from seasoned.session import Session, SessionRef
+from seasoned.session import Message, Session, SessionRef, ToolCall
+from seasoned.store.search import find_session
 
 Conversation = Session | Sequence[Mapping[str, Any]]
 
@@ -60,3 +66,71 @@ def _session(messages: Sequence[Mapping[str, Any]], name: str) -> Session:
             "These are not the messages of one conversation. Give a list of messages as an API takes them."
         )
     return msgspec.structs.replace(found[0], ref=SessionRef(found[0].ref.agent, name), path="")
+
+
+# How each format writes one session.
+FORMATS: Mapping[str, Callable[[Session, atif.Verdicts], dict[str, Any]]] = {
+    "atif": atif.trajectory,
+    "otel": otel.trace,
+    "jsonl": chat.conversation,
+}
+
+
+def export_sessions(
+    config: Config, named: Sequence[str], format: str, *, left_out: Callable[[str, str], None]
+) -> Iterator[str]:
+    """A line of JSON for each session: those with these ids or under these paths, else all of the store.
+
+    `left_out` is told the sessions of the store whose files are gone, and why.
+    """
+    redactor, write = make_redactor(config), FORMATS[format]
+    for session in _sessions(config, named, left_out):
+        verdicts = {call.id: (found.verdict, redactor.text(found.reason)) for call, found in judge_session(session)}
+        yield msgspec.json.encode(write(redacted(session, redactor), verdicts)).decode("utf-8", "replace") + "\n"
+
+
+def _sessions(config: Config, named: Sequence[str], left_out: Callable[[str, str], None]) -> Iterator[Session]:
+    for text in named:
+        if exists(text):
+            yield from read(text)
+            continue
+        with own_store(config) as store:
+            row = find_session(store, text)
+        yield read_source(row)
+    if named:
+        return
+    with own_store(config) as store:
+        # The store, and not the folders of the agents: what was forgotten stays forgotten.
+        rows = store.rows("session.by_native_id", {"agent": None, "native_id": "%"})
+    for row in rows:
+        try:
+            yield read_source(row)
+        except SeasonedError as error:
+            left_out(f"{row['agent']}:{row['native_id']}", str(error))
+
+
+def redacted(session: Session, redactor: Redactor) -> Session:
+    """The session without secrets, in every text of it."""
+
+    def clean(text: str | None) -> str | None:
+        return None if text is None else redactor.text(text)
+
+    def clean_call(call: ToolCall) -> ToolCall:
+        result = call.result
+        if result is not None:
+            result = msgspec.structs.replace(result, text=redactor.text(result.text))
+        arguments = redactor.value(call.arguments)
+        return msgspec.structs.replace(call, tool=redactor.text(call.tool), arguments=arguments, result=result)
+
+    def clean_message(message: Message) -> Message:
+        return msgspec.structs.replace(
+            message,
+            text=redactor.text(message.text),
+            thinking=redactor.text(message.thinking),
+            calls=tuple([clean_call(call) for call in message.calls]),
+        )
+
+    names = ("title", "cwd", "remote", "application", "platform")
+    about = {name: clean(getattr(session, name)) for name in names}
+    messages = tuple([clean_message(message) for message in session.messages])
+    return msgspec.structs.replace(session, messages=messages, **about)

@@ -84,7 +84,7 @@ def export(sessions: tuple[str, ...], format: str | None, to: Path | None) -> No
     config = load()
     if format is not None:
         # Imported here: exporting the store needs no reader.
-        from seasoned.app.export import export_sessions
+        from seasoned.app.messages import export_sessions
 
         missing: list[str] = []
         _write(export_sessions(config, sessions, format, left_out=lambda ref, why: missing.append(f"{ref}: {why}")), to)
