@@ -81,7 +81,7 @@ def export_sessions(
 ) -> Iterator[str]:
     """A line of JSON for each session: those with these ids or under these paths, else all of the store.
 
-    `left_out` is told the sessions of the store whose files are gone, and why.
+    `left_out` is called with each session of the store whose file is gone, and why.
     """
     redactor, write = make_redactor(config), FORMATS[format]
     for session in _sessions(config, named, left_out):
