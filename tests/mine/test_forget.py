@@ -59,10 +59,6 @@ def test_a_forgotten_session_leaves_mined_folders_and_stays_out(tmp_path: Path) 
     with locked(out / "_lock"):
         (said,) = forget(config, "b2")
     assert said.startswith("Rows in the mined folder")
-    with open_store(config.store_path) as store:
-        forgetting.remember(config, store, "b1")
-    mine_again(config, tmp_path / "in", out)
-    assert mined(out) == ["b1", "b3", "c2"]
     assert forget(config, None) == []
     assert {name for name in every_byte(out) if name != "_lock"} == set()
     mine_again(config, tmp_path / "in", out)

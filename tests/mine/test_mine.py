@@ -19,7 +19,7 @@ for _name in ("pyarrow", "fsspec"):
 import pyarrow as pa
 
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.mine.read import SourceFile, list_files, mine_files
+from seasoned.mine.read import SourceFile, list_files, mined_tables, read_file
 from seasoned.mine.run import Engine, MinedFolder, MineReport, mine, partition
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
@@ -143,7 +143,7 @@ def test_a_worker_that_dies_ends_the_run_with_a_sentence() -> None:
         list(Engine("pool", 2).run(die, ["work", "die", "work"]))
 
 
-def test_objects_behind_an_address_are_mined_like_files(samples: Path) -> None:
+def test_objects_behind_an_address_are_mined_like_files(samples: Path, tmp_path: Path) -> None:
     import fsspec
 
     memory = fsspec.filesystem("memory")
@@ -153,9 +153,9 @@ def test_objects_behind_an_address_are_mined_like_files(samples: Path) -> None:
     assert all(file.address.startswith("memory://") and file.version for file in files)
     assert not any("node_modules" in file.address for file in files)
     run(files, "memory://mine-test/out")
-    local = mine_files(list_files([str(samples / "claude_code")]), SECRECY)
-    wanted = set(zip(local.sessions["agent"].to_pylist(), local.sessions["native_id"].to_pylist(), strict=True))
-    assert set(MinedFolder("memory://mine-test/out").refs()) == wanted
+    run(samples / "claude_code", tmp_path)
+    local = set(MinedFolder(str(tmp_path)).refs())
+    assert local and set(MinedFolder("memory://mine-test/out").refs()) == local
     with pytest.raises(NotFound):
         list_files(["memory://mine-test/nowhere"])
     memory.rm("/mine-test", recursive=True)
@@ -163,7 +163,8 @@ def test_objects_behind_an_address_are_mined_like_files(samples: Path) -> None:
 
 def test_no_secret_is_written(tmp_path: Path) -> None:
     write_session(tmp_path / "in" / "d1.jsonl", f"curl -H 'Authorization: {SECRET}' localhost", "make test")
-    tables = mine_files(list_files([str(tmp_path / "in")]), SECRECY)
+    (file,) = list_files([str(tmp_path / "in")])
+    tables = mined_tables(file, read_file(file, SECRECY).rows)
     assert SECRET not in str(tables.calls.to_pylist())
     assert "make test" in str(tables.calls.to_pylist())
 

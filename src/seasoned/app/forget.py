@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.app.mine import find_mined, forget_mined, remember_mined
+from seasoned.app.mine import find_mined, forget_mined
 from seasoned.app.stores import memory_and_skills_in, shared_database
 from seasoned.config import Config
 from seasoned.errors import NotFound
@@ -85,11 +85,9 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
     return left + forget_mined(config, refs, is_everything=target.is_everything)
 
 
-def remember(config: Config, store: Store, native_id: str) -> None:
-    """Let the next scan, and the next `seasoned mine`, read a forgotten session again."""
-    if undo_forget(store, native_id):
-        remember_mined(config)
-    else:
+def remember(store: Store, native_id: str) -> None:
+    """Let the next scan read a forgotten session again."""
+    if not undo_forget(store, native_id):
         raise NotFound(f"No session {native_id!r} was forgotten. Give its whole id.")
 
 

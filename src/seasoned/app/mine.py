@@ -102,14 +102,6 @@ def forget_mined(config: Config, refs: Sequence[str], *, is_everything: bool) ->
     return left
 
 
-def remember_mined(config: Config) -> None:
-    """Let the next run read forgotten sessions again."""
-    from seasoned.mine.run import remember
-
-    for out in _folders(config):
-        remember(_open(out))
-
-
 def _open(out: str) -> MinedFolder:
     require("A mined folder", "pyarrow")
     from seasoned.mine.run import MinedFolder

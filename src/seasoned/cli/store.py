@@ -49,7 +49,7 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
     config = load()
     with own_store(config) as store:
         if undo:
-            forgetting.remember(config, store, what or "")
+            forgetting.remember(store, what or "")
             left, count, said = [], 1, f"{what} may be read again. Run `seasoned scan`."
         else:
             target = forgetting.find_target(config, store, what)

@@ -75,15 +75,14 @@ SOURCES = pa.schema(
 )
 
 
-def mined_tables(found: Sequence[tuple[SourceFile, Sequence[SessionRows]]]) -> MinedTables:
-    """The tables of some files, from their rows."""
+def mined_tables(file: SourceFile, rows: Sequence[SessionRows]) -> MinedTables:
+    """The tables of a file, from its rows. The same file gives the same tables on every machine."""
     sessions: list[tuple[Any, ...]] = []
     calls: list[tuple[Any, ...]] = []
-    for file, rows in found:
-        for number, (row, (project, day)) in enumerate(zip(rows, _places(rows), strict=True)):
-            place = (project, day, file.address, number)
-            sessions.append((*place, *[getattr(row, field.name) for field in _SESSION], len(row.calls)))
-            calls += [(*place, row.agent, row.native_id, *msgspec.structs.astuple(call)) for call in row.calls]
+    for number, (row, (project, day)) in enumerate(zip(rows, _places(rows), strict=True)):
+        place = (project, day, file.address, number)
+        sessions.append((*place, *[getattr(row, field.name) for field in _SESSION], len(row.calls)))
+        calls += [(*place, row.agent, row.native_id, *msgspec.structs.astuple(call)) for call in row.calls]
     return MinedTables(_table(sessions, SESSIONS), _table(calls, CALLS))
 
 
@@ -201,22 +200,13 @@ def local_copy(source: SourceFile) -> Iterator[Path]:
 _own = threading.local()
 
 
-class ReadFile(msgspec.Struct, frozen=True):
-    """A file that was read, and its sessions in the order in which they were read."""
+class ReadFile(NamedTuple):
+    """The sessions of a file, in the order in which they were read."""
 
-    file: SourceFile
     format: str
     rows: list[SessionRows]
     unreadable: int  # records
-    failure: str | None = None  # why the file could not be read at all
-
-
-def mine_files(files: Iterable[SourceFile], secrecy: Secrecy) -> MinedTables:
-    """The sessions of some files and their calls: judged, truncated and redacted.
-
-    The same files give the same tables, on every machine and in every order of workers.
-    """
-    return mined_tables([(file, read_file(file, secrecy).rows) for file in files])
+    failure: str | None  # why the file could not be read at all
 
 
 def read_file(file: SourceFile, secrecy: Secrecy) -> ReadFile:
@@ -228,7 +218,7 @@ def read_file(file: SourceFile, secrecy: Secrecy) -> ReadFile:
             rows += [one for one in batch.sessions if one.messages or one.calls]
             form, unreadable, failure = batch.format, unreadable + len(batch.unreadable), batch.failure
         # A reason names the address of the file, and not that of its copy.
-        return ReadFile(file, form, rows, unreadable, failure and failure.replace(str(path), file.address))
+        return ReadFile(form, rows, unreadable, failure and failure.replace(str(path), file.address))
 
 
 def manner_of(secrecy: Secrecy) -> str:

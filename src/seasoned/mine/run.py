@@ -211,7 +211,7 @@ def mine_into(task: MineTask, file: SourceFile) -> MinedFile:
         found = read_file(file, task.secrecy)
         if found.failure is not None:
             return MinedFile(file, failure=found.failure)
-        tables = mined_tables([(file, found.rows)])
+        tables = mined_tables(file, found.rows)
         if task.forgotten:
             tables = MinedTables(*[without_sessions(one, task.forgotten) for one in tables])
         names = MinedFolder(task.out).write_tables(file.address, tables)
@@ -267,11 +267,6 @@ def mine(
         bytes=total,
         seconds=time.perf_counter() - begun,
     )
-
-
-def remember(folder: MinedFolder) -> None:
-    """Have the next run read every file again, so that sessions come back that were forgotten."""
-    folder.write_sources([{**row, "manner": ""} for row in folder.sources()])
 
 
 EngineName = Literal["inline", "pool", "dask"]
