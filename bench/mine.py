@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
+from threading import Timer
+
+from distributed import LocalCluster
 
 from bench.mine_histories import write_histories
 from seasoned.mine.read import list_files
@@ -30,22 +34,33 @@ def figures() -> Iterator[str]:
         folder = Path(name)
         written = write_histories(folder / "in", MEGABYTES)
         yield f"{written.bytes / 1e6:,.0f} MB: {written.sessions:,} sessions, {written.calls:,} calls"
-        digests = set()
+        digests, seconds = set(), {}
         for engine in ENGINES:
-            if engine.name == "dask" and find_spec("distributed") is None:
-                yield "dask: not measured, the extra `mine` is not installed"
-                continue
-            seconds = _seconds(folder, engine)
+            shutil.rmtree(folder / "out", ignore_errors=True)
+            seconds[engine.name] = taken = _seconds(folder, engine)
             digests.add(_digest(folder / "out"))
-            yield (
-                f"{engine.name}, {engine.workers} at once: {seconds:.1f} s with the start, "
-                f"{written.bytes / seconds / 1e6:.1f} MB/s, {written.calls / seconds:,.0f} calls a second"
-            )
-            if engine is not ENGINES[-1]:
-                shutil.rmtree(folder / "out")
-        yield f"the same bytes on every engine: {'yes' if len(digests) == 1 else 'NO'}"
-        if (folder / "out").exists():
-            yield f"mined again, nothing new: {_seconds(folder, ENGINES[0]):.2f} s"
+            speed = f"{written.bytes / taken / 1e6:.1f} MB/s, {written.calls / taken:,.0f} calls a second"
+            yield f"{engine.name}, {engine.workers} at once: {taken:.1f} s with the start, {speed}"
+        yield f"speed of dask beside the pool's: {seconds['pool'] / seconds['dask']:.2f} (wanted: at least 0.9)"
+        shutil.rmtree(folder / "out")
+        with _losing_a_worker(seconds["dask"] / 3) as scheduler:
+            taken = _seconds(folder, Engine("dask", 2, scheduler))
+        digests.add(_digest(folder / "out"))
+        yield f"dask, one worker killed after a third of that time: {taken:.1f} s"
+        yield f"the same bytes each time: {'yes' if len(digests) == 1 else 'NO'}"
+        yield f"mined again, nothing new: {_seconds(folder, ENGINES[0]):.2f} s"
+
+
+@contextmanager
+def _losing_a_worker(after_seconds: float) -> Iterator[str]:
+    """The address of a cluster of two processes, one of which is killed; the cluster starts another in its place."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        worker = next(iter(cluster.workers.values()))
+        timer = Timer(after_seconds, lambda: os.kill(worker.process.process.pid, signal.SIGKILL))
+        timer.start()
+        yield cluster.scheduler_address
+        assert not timer.is_alive(), "the work was done before the worker could be killed"
+        timer.cancel()
 
 
 def _seconds(folder: Path, engine: Engine) -> float:
