@@ -13,10 +13,10 @@ from typing import TypeVar
 import pytest
 from hypothesis import settings
 
-from tests.databases import any_database, database_config, postgres_server, postgres_url
+from tests.databases import any_database, database_config, postgres_server, postgres_url, safe_postgres
 from tests.torture import TORTURE
 
-__all__ = ["any_database", "database_config", "postgres_server", "postgres_url"]
+__all__ = ["any_database", "database_config", "postgres_server", "postgres_url", "safe_postgres"]
 
 _Case = TypeVar("_Case")
 

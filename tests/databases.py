@@ -174,6 +174,14 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
+def safe_postgres() -> Iterator[PostgresServer]:
+    """A server that waits for its disk, as those in earnest do."""
+    server = start_postgres({"fsync": "on", "full_page_writes": "on"})
+    yield server
+    server.stop()
+
+
+@pytest.fixture
 def postgres_url(postgres_server: PostgresServer) -> str:
     """A schema of its own on a real PostgreSQL."""
     return postgres_server.url(schema=postgres_server.fresh_schema())

@@ -9,7 +9,7 @@ import os
 import random
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,7 @@ from seasoned.store import open_database
 from tests.confirm.keys import make_person
 from tests.confirm.load import CLIENTS, Client, Load, Told, judge
 from tests.confirm.serving import start_process
-from tests.databases import PostgresServer, start_postgres
+from tests.databases import PostgresServer
 from tests.torture import TORTURE
 
 SEED = int(os.environ.get("SEASONED_SEED", "7"))
@@ -100,14 +100,6 @@ def test_kill_9_and_a_crash_of_postgresql_lose_nothing_that_was_acknowledged(
             safe_postgres.start()
 
     _check_kills(Config(home=tmp_path / "home", database_url=url), kills=kills, between=between)
-
-
-@pytest.fixture
-def safe_postgres() -> Iterator[PostgresServer]:
-    """A server that waits for its disk, as those in earnest do."""
-    server = start_postgres({"fsync": "on", "full_page_writes": "on"})
-    yield server
-    server.stop()
 
 
 def _kept(config: Config) -> dict[str, Request]:

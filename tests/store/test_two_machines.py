@@ -25,7 +25,7 @@ from seasoned.session import Usage
 from seasoned.store import open_database
 from tests.confirm.books import Clock, Scene, open_book
 from tests.conftest import ROOT
-from tests.databases import PostgresServer, start_postgres
+from tests.databases import PostgresServer
 from tests.schedule.made import job
 
 ROUNDS, JOBS = 60, 3
@@ -78,18 +78,12 @@ def _lines(notes: Path) -> list[str]:
     return notes.read_text("utf-8").splitlines() if notes.exists() else []
 
 
-def test_two_machines_share_a_database_that_crashes_and_nothing_happens_twice(tmp_path: Path) -> None:
-    # One that waits for its disk, as those in earnest do.
-    server = start_postgres({"fsync": "on", "full_page_writes": "on"})
-    try:
-        _check(tmp_path, server, server.url(schema=server.fresh_schema()))
-    finally:
-        server.stop()
-
-
-def _check(folder: Path, server: PostgresServer, url: str) -> None:
-    machines = [Config(home=folder / name, database_url=url) for name in ("first", "second")]
-    notes, starts = folder / "notes", folder / "starts"
+def test_two_machines_share_a_database_that_crashes_and_nothing_happens_twice(
+    safe_postgres: PostgresServer, tmp_path: Path
+) -> None:
+    url = safe_postgres.url(schema=safe_postgres.fresh_schema())
+    machines = [Config(home=tmp_path / name, database_url=url) for name in ("first", "second")]
+    notes, starts = tmp_path / "notes", tmp_path / "starts"
     database = open_database(machines[0], durable=True)
     scene = Scene(database, f"[rate]\ncount = {ROUNDS}")
     asked = [scene.approve(scene.ask(description=f"Deploy {number}")) for number in range(ROUNDS)]
@@ -109,9 +103,9 @@ def _check(folder: Path, server: PostgresServer, url: str) -> None:
         for worker in workers:
             worker.start()
         _wait(lambda: len(_lines(notes)) > ROUNDS and len(_lines(starts)) > JOBS)
-        server.crash()
+        safe_postgres.crash()
         time.sleep(0.3)
-        server.start()
+        safe_postgres.start()
         after = len(_lines(starts))
         for worker in workers:
             worker.join(_ENOUGH_SECONDS)
