@@ -34,12 +34,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with store_of(home) as store:
         refresh(store)
     with site(home) as started:
-        # Figures that come later would reload their page in the middle of a check.
-        with started.visitor() as alice:
-            keys = [row["key"] for row in alice.client.get(f"{alice.path}/projects?as=json", timeout=90).json()["rows"]]
-            projects = [project_link(key) for key in dict.fromkeys([HOSTILE_FOLDER, *keys[:3]])]
-            for page in ("insight", *projects):
-                assert alice.client.get(f"{alice.path}/{page}?as=json", timeout=90).status_code == 200
         # A request with a zero character is refused before anybody sees it.
         words = hostile.ALL.replace("\0", "")
         started.serving.ask(description=words, details={"command": words})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 AXE = Path(__file__).parent / "axe" / "axe.min.js"
 _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
 _GRAVE = ("serious", "critical")
+# A folder for screenshots.
+SHOTS = os.environ.get("SEASONED_SHOTS")
+# Only a page that never comes may fail for want of time, on however busy a machine.
+PATIENCE_MS = 120_000
 ALL_SIGHTS = ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light"))
 # Widths and colour schemes to check a page in: each of them once, or all pairs with SEASONED_TORTURE.
 SIGHTS = ALL_SIGHTS if TORTURE else ALL_SIGHTS[:2]
@@ -25,7 +30,7 @@ class Walk:
         self.page = page
         self.url = url
         self.problems: list[str] = []
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda message: self.problems.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
         page.on("dialog", self._dialog)
@@ -68,7 +73,11 @@ class Walk:
         """Open a page, and look at it as a strict visitor would."""
         self.page.goto(address)
         # By one condition on the page: a page that refreshes itself meanwhile takes its elements away.
-        self.page.wait_for_function("[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('svg'))")
+        # What is computed beside a page loads it again when it is there.
+        self.page.wait_for_function(
+            "!document.querySelector('[data-working]')"
+            " && [...document.querySelectorAll('.plot')].every(plot => plot.querySelector('svg'))"
+        )
         self._check_width()
 
     def change_to(self, width: int, scheme: str) -> None:
@@ -82,17 +91,22 @@ class Walk:
         sticks_out = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert sticks_out <= 0, f"{self.page.url} sticks out by {sticks_out} pixels"
 
-    def check_accessible(self) -> None:
-        """No serious fault of accessibility on the page that is open."""
+    def check_accessible(self, *, every: bool = False) -> None:
+        """No serious fault of accessibility on the page that is open, or none at all."""
         if not self.page.evaluate("typeof window.axe === 'object'"):
             self.page.evaluate(AXE.read_text("utf-8"))
         found = self.page.evaluate("rules => axe.run(document, rules)", _RULES)
         grave = [
             f"{fault['id']}: {fault['help']}: {[node['html'][:160] for node in fault['nodes'][:3]]}"
             for fault in found["violations"]
-            if fault["impact"] in _GRAVE
+            if every or fault["impact"] in _GRAVE
         ]
         assert grave == [], self.page.url
+
+    def shoot(self, name: str) -> None:
+        """Keep a screenshot of the open page, if a folder for them is named."""
+        if SHOTS:
+            self.page.screenshot(path=Path(SHOTS) / f"{name}.png")
 
     def links(self, path: str) -> list[str]:
         """The addresses of pages that the open page links to, without what stands behind a question mark."""

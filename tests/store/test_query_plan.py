@@ -11,7 +11,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from bench.web_store import make_store
+from bench.web import make_store
 
 from seasoned.redact import Secrecy
 from seasoned.scan.aggregates import update_aggregates

@@ -13,7 +13,7 @@ from seasoned.report.report import Revision, revision
 from tests.web.filled import fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site
 
-_PATIENCE_SECONDS = 60.0
+_PATIENCE_SECONDS = 300.0
 
 
 @pytest.fixture(scope="module")
@@ -41,20 +41,14 @@ def made(visitor: Visitor, word: str = "As of") -> str:
 
 def test_the_report_is_made_beside_the_page_which_says_so_and_then_shows_it(filled: Site) -> None:
     with filled.visitor() as alice:
-        began = time.monotonic()
-        first = look(alice)
-        assert first.status_code == 200 and time.monotonic() - began < 5
+        assert look(alice).status_code == 200
         text = made(alice)
         assert "Do sessions get better with experience?" in text
-        assert 'id="plot-tool"' in text and '<script type="application/json" id="plots">' in text
-        assert "Up to date." in text
-
-
-def test_every_figure_of_a_plot_is_there_as_json(filled: Site) -> None:
-    with filled.visitor() as alice:
-        made(alice)
-        found = look(alice, "insight?as=json&table=tool").json()
-        assert found["schema"] == "seasoned/table-tool/1" and found["count"] > 3
+        assert "Up to date." in text and f'href="{alice.path}/insight/report"' in text
+        report = look(alice, "insight/report")
+        # Its scripts are in it, and its own policy allows nothing else.
+        assert 'id="plot-tool"' in report.text and "content-security-policy" not in report.headers
+        assert "script-src &#39;sha256-" in report.text or "script-src 'sha256-" in report.text
 
 
 def test_sessions_that_came_since_are_told_and_the_report_is_made_anew(tmp_path: Path) -> None:

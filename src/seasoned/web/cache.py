@@ -23,7 +23,6 @@ _T = TypeVar("_T")
 _KEPT = 100
 # How long a page waits for a quick result; a slower one appears later by itself.
 _WAIT_SECONDS = 0.25
-_LONG_SECONDS = 60.0
 _LOOK_SECONDS = 0.01
 # The server and the agents come first.
 _NICENESS = 5
@@ -79,7 +78,6 @@ class PageCache:
         find: Callable[[TellProgress], _T],
         *,
         is_asked: bool = False,
-        wait_seconds: float = _WAIT_SECONDS,
     ) -> CacheLookup[_T]:
         """The kept value; if the revision has changed, compute a new one meanwhile. `is_asked`: compute it now."""
         kept, work = self._kept.get(name), self._works.get(name)
@@ -89,13 +87,13 @@ class PageCache:
             kept = None
         # The same data would fail again, and a page that reloads must not repeat that.
         is_tried = work is not None and work.failure and work.revision == now
-        # Only the page that starts it waits, or one that shows nothing without it.
-        waits = kept is None and wait_seconds > _WAIT_SECONDS
+        # Only the page that starts it waits.
+        waits = False
         is_due = is_asked or (not is_tried and (kept is None or kept[0] != now))
         if is_due and (work is None or not work.is_running):
             waits = True
             work = self._begin(name, BackgroundWork(title=title, revision=now), find)
-        end = time.monotonic() + (wait_seconds if kept is None else _WAIT_SECONDS)
+        end = time.monotonic() + _WAIT_SECONDS
         while waits and work is not None and work.is_running and time.monotonic() < end:
             await asyncio.sleep(_LOOK_SECONDS)
         # As it is now, before the value is read: work that ends while the page is drawn must not look finished there.
@@ -138,19 +136,13 @@ async def look_up_project(
     """The kept value for one project or for all."""
     cache: PageCache = request.app.state.page_cache
     histories = histories_of(request)
-    # JSON without rows would be wrong, so programs wait.
-    is_needed = "as" in request.query_params
-    found = await cache.look(
+    return await cache.look(
         name if project is None else f"{name} of {project}",
         title,
         now,
         lambda tell: make(histories, tell, project),
         is_asked=is_asked,
-        wait_seconds=_LONG_SECONDS if is_needed else _WAIT_SECONDS,
     )
-    if is_needed and found.value is None:
-        raise CannotDo("This is still being computed. Try again in a minute.")
-    return found
 
 
 def run_in_process(

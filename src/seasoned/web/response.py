@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +14,6 @@ from fastapi import APIRouter
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from jinja2 import Environment
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -26,7 +25,6 @@ from seasoned.confirm.service.service import service_of
 from seasoned.errors import Refused, SeasonedError
 from seasoned.redact import Redactor
 from seasoned.report.page import frame as report
-from seasoned.report.page.plots import Plot
 from seasoned.web import display
 from seasoned.web.browser_session import BrowserSession, NotLoggedIn
 from seasoned.web.display import markdown
@@ -72,12 +70,10 @@ def render(
     visit: BrowserSession | None = None,
     pages: tuple[Page, ...] = (),
     here: str = "",
-    plots: Sequence[Plot] = (),
     **values: Any,
 ) -> HTMLResponse:
     """Render a template. `here` is the address of the page, so that the navigation can mark it."""
-    data = Markup(report.plot_data(plots)) if any(plot.spec is not None for plot in plots) else None
-    values |= {"visit": visit, "pages": pages, "here": here, "plots": plots, "plot_data": data}
+    values |= {"visit": visit, "pages": pages, "here": here}
     made = _templates().get_template(template).render(values)
     return HTMLResponse(made, status, HEADERS)
 
@@ -177,12 +173,8 @@ def with_query(query: dict[str, str], /, **changes: str | None) -> str:
 
 _REPORT = Path(report.__file__).parent
 STATIC: dict[str, tuple[Path, str]] = {
-    # The report and these pages share one style and one way to draw plots.
+    # The report and these pages share one style.
     "page.css": (_REPORT / "page.css", "text/css"),
-    "vega.js": (_REPORT / "vega" / "vega.js", "text/javascript"),
-    "vega-lite.js": (_REPORT / "vega" / "vega-lite.js", "text/javascript"),
-    "vega-interpreter.js": (_REPORT / "vega" / "vega-interpreter.js", "text/javascript"),
-    "show.js": (_REPORT / "show.js", "text/javascript"),
     "web.css": (FOLDER / "web.css", "text/css"),
     "web.js": (FOLDER / "web.js", "text/javascript"),
     "icon.svg": (FOLDER / "icon.svg", "image/svg+xml"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -14,7 +13,6 @@ from starlette.responses import Response
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.project import name_of
-from seasoned.report.page.plots import Plot
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import find_project
 from seasoned.text import dollars
@@ -118,7 +116,6 @@ def answer(
     template: str,
     *,
     tables: Sequence[Table] = (),
-    plots: Sequence[Plot] = (),
     status: int = 200,
     **values: Any,
 ) -> Response:
@@ -133,7 +130,6 @@ def answer(
         here=request.url.path,
         query={name: value for name, value in request.query_params.items() if name not in ("as", "table")},
         tables={table.name: table for table in tables},
-        plots=plots,
         **values,
     )
 
@@ -154,21 +150,6 @@ def _json(request: Request, table: Table) -> Response:
     rows = [dict(zip(names, [cell.value for cell in row], strict=True)) for row in table.rows]
     data = {"schema": f"seasoned/table-{table.name}/1", "count": len(rows), "rows": rows, "next": following}
     return Response(msgspec.json.encode(data), media_type="application/json", headers=HEADERS)
-
-
-_NOT_A_NAME = re.compile(r"[^a-z0-9]+")
-
-
-def plain(text: str) -> str:
-    """The text with plain spaces: pages mark all other spaces, which may hide something in a session."""
-    return text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
-
-
-def plot_table(plot: Plot) -> Table:
-    """The figures of a plot."""
-    columns = tuple(Column(_NOT_A_NAME.sub("_", each.lower()).strip("_"), each) for each in plot.head)
-    cells = [tuple(TableCell(plain(text)) for text in row) for row in plot.rows]
-    return Table(name=plot.name, title=plot.title, columns=columns, rows=cells, empty=plot.reason or "It is empty.")
 
 
 def time_cell(at: float | None) -> TableCell:

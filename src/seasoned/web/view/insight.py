@@ -1,4 +1,4 @@
-"""The insight page: the report on all sessions, computed in the background, with interactive plots."""
+"""The insight page: what the report on all sessions says, computed in the background, and the report itself."""
 
 from __future__ import annotations
 
@@ -6,71 +6,65 @@ from typing import Any
 
 import msgspec
 from starlette.requests import Request as HTTPRequest
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
-from seasoned.report.page.plots import Plot, plots
-from seasoned.report.page.sections import PARTS, words
+from seasoned.errors import NotFound
+from seasoned.report.page.sections import render, words
 from seasoned.report.report import Report, revision
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import session_link
 from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Here
-from seasoned.web.response import Page, page_router
-from seasoned.web.table import Table, answer, choice_of, plot_table
+from seasoned.web.response import HEADERS, Page, page_router
+from seasoned.web.table import ProjectChoice, answer, choice_of
 
 PAGE = Page("Insight", "insight")
 router = page_router()
 # What a figure of the headline is made of.
-_LINKS = {"Sessions": "sessions", "Errors that recur": "#errors", "Cost": "usage"}
-
-
-class ReportPage(msgspec.Struct, frozen=True):
-    """A report ready to be put on a page."""
-
-    report: Report
-    plots: dict[str, Plot]
-    words: dict[str, Any]
-    tables: tuple[Table, ...]
+_LINKS = {"Sessions": "sessions", "Mistakes that recur": "#errors", "Cost": "usage"}
 
 
 @router.get("/insight")
 async def show(request: HTTPRequest, here: Here) -> Response:
-    """Show the last report on all sessions."""
-    now = await histories_of(request).read(revision)
-    chosen = await histories_of(request).read(lambda store: choice_of(store, request))
-    found: CacheLookup[ReportPage] = (
-        await look_up_project(request, "insight", "Making the report", now, chosen.key, _made)
-        if now.sessions
-        else CacheLookup(None)
-    )
-    shown = found.value
+    """Show the verdict and the mistakes of the last report."""
+    found, chosen, has_sessions = await _look(request)
+    made = found.value
+    values: dict[str, Any] = {} if made is None else {"report": made, "words": words(made), "met": _met(made)}
     return answer(
         request,
         here,
         "insight.html",
-        tables=() if shown is None else shown.tables,
-        plots=() if shown is None else tuple(shown.plots.values()),
-        has_sessions=now.sessions > 0,
+        has_sessions=has_sessions,
         found=found,
-        shown=shown,
-        parts=PARTS,
         links={name: chosen.link(link) for name, link in _LINKS.items()},
         project=chosen,
-        met=[] if shown is None else _met(shown.report),
+        **values,
     )
 
 
-def _made(histories: HistoryStore, tell: TellProgress, project: str | None) -> ReportPage:
+@router.get("/insight/report")
+async def show_report(request: HTTPRequest, here: Here) -> Response:
+    """The report with its plots: the same page that `seasoned report` writes."""
+    found, _, _ = await _look(request)
+    if found.value is None:
+        raise NotFound("The report is not there yet. Open the page of insight first.")
+    # Its own policy allows exactly the scripts and the style that it holds.
+    headers = {name: value for name, value in HEADERS.items() if name != "content-security-policy"}
+    return HTMLResponse(render(found.value), headers=headers)
+
+
+async def _look(request: HTTPRequest) -> tuple[CacheLookup[Report], ProjectChoice, bool]:
+    now, chosen = await histories_of(request).read(lambda store: (revision(store), choice_of(store, request)))
+    if not now.sessions:
+        return CacheLookup(None), chosen, False
+    return await look_up_project(request, "insight", "Making the report", now, chosen.key, _made), chosen, True
+
+
+def _made(histories: HistoryStore, tell: TellProgress, project: str | None) -> Report:
     data = run_in_process("seasoned.report.report", histories, tell, project, what="The report")
-    return page_of(msgspec.msgpack.decode(data, type=Report))
+    return msgspec.msgpack.decode(data, type=Report)
 
 
 def _met(report: Report) -> list[list[tuple[str, str]]]:
     """For each recurring error, links to a few sessions in which it occurred."""
-    return [[(session_link(ref), ref) for ref in one.refs] for one in report.recurrences]
-
-
-def page_of(report: Report) -> ReportPage:
-    """Everything that the page shows of a report, computed once for all visitors."""
-    drawn = {plot.name: plot for plot in plots(report)}
-    return ReportPage(report, drawn, words(report), tuple([plot_table(plot) for plot in drawn.values() if plot.rows]))
+    return [[(session_link(ref), ref) for ref in one.refs[:3]] for one in report.recurrences]
