@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NICE = 15
-# The class of work that only gets the disk when no other process wants it, as ioprio_set(2) takes it.
-_IDLE_DISK = 3 << 13
-_THIS_PROCESS = 1
-_IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
 _started: list[int] = []
 
 
@@ -40,15 +36,9 @@ def start(module: str, *arguments: str) -> int:
 
 
 def lower_priority() -> None:
-    """Give every other process precedence, for the processor and, where the system supports it, the disk."""
+    """Give every other process precedence; on Linux, for the disk too."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
-    number = _IOPRIO_SET.get(os.uname().machine) if sys.platform == "linux" else None
-    if number is not None:
-        import ctypes
-
-        # It answers -1 where it is not allowed, and then the disk is shared as before.
-        ctypes.CDLL(None).syscall(number, _THIS_PROCESS, 0, _IDLE_DISK)
 
 
 def _inherited() -> list[int]:

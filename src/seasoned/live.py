@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
 
 import msgspec
 
-from seasoned.errors import SeasonedError
 from seasoned.history.discover import DATABASES, candidates
 from seasoned.project import name_of, project_of
 from seasoned.scan.file_reader import FileReader
@@ -23,7 +21,6 @@ from seasoned.session import Session
 _LOOK_SECONDS = 0.4
 # Looking at every file takes at most this share of the time.
 _SHARE_OF_TIME = 0.05
-_Seen = dict[str, tuple[int, int]]
 
 
 def changed_files(paths: Sequence[Path], stop: Event, *, since: float) -> Iterator[list[str]]:
@@ -32,7 +29,8 @@ def changed_files(paths: Sequence[Path], stop: Event, *, since: float) -> Iterat
     It yields at least every half second, often an empty list, until `stop` is set; with very many files less often.
     """
     seen = _state(paths)
-    yield _recent(seen, since)
+    recent = [path for path, (_, at) in seen.items() if at >= since * 1e9]
+    yield sorted(recent, key=lambda path: -seen[path][1])
     wait = _LOOK_SECONDS
     while not stop.wait(wait):
         begun = time.monotonic()
@@ -42,41 +40,19 @@ def changed_files(paths: Sequence[Path], stop: Event, *, since: float) -> Iterat
         seen = now
 
 
-def _recent(found: _Seen, since: float) -> list[str]:
-    """The files that changed since a time, the latest first."""
-    return sorted((path for path, (_, at) in found.items() if at >= since * 1e9), key=lambda path: -found[path][1])
-
-
-def _state(paths: Sequence[Path]) -> _Seen:
+def _state(paths: Sequence[Path]) -> dict[str, tuple[int, int]]:
     """The size and the time of every file that could be a history."""
-
-    def pass_over(path: str, error: SeasonedError) -> None:
-        """What cannot be opened cannot be followed."""
-
     present = [path for path in paths if path.exists()]
-    return {one.path: (one.size, one.mtime_ns) for one in candidates(present, named=False, pass_over=pass_over)}
+    # What cannot be opened cannot be followed.
+    found = candidates(present, named=False, pass_over=lambda path, error: None)
+    return {one.path: (one.size, one.mtime_ns) for one in found}
 
 
 # A session that has been silent for longer is not running, or waits for a person who has left.
 RUNNING_SECONDS = 900.0
 # This many failures in a row are no accident.
 STREAK = 3
-_CALLS_KEPT = 200
 _MOST_FILES = 50
-
-
-class LiveCall(msgspec.Struct, frozen=True):
-    """One call so far; without a result it is still running."""
-
-    position: int
-    message: int
-    tool: str
-    arguments: str
-    verdict: str
-    counts_as: str
-    reason: str
-    time: float | None
-    is_running: bool
 
 
 class RunningSession(msgspec.Struct, kw_only=True):
@@ -93,26 +69,20 @@ class RunningSession(msgspec.Struct, kw_only=True):
     messages: int = 0
     # When its file last changed.
     changed_at: float = 0.0
-    calls: dict[int, LiveCall] = {}
-    # How many of the calls that are no longer kept counted as what.
-    earlier: Counter[str] = msgspec.field(default_factory=Counter)
+    calls: dict[int, CallRow] = {}
 
     @property
     def ref(self) -> str:
         return f"{self.agent}:{self.native_id}"
 
     @property
-    def newest(self) -> list[LiveCall]:
-        """The calls that are kept, the newest first."""
+    def newest(self) -> list[CallRow]:
+        """Its calls, the newest first; one without a result still runs."""
         return [self.calls[position] for position in sorted(self.calls, reverse=True)]
 
     def count(self, counts_as: str) -> int:
         """How many calls count as this."""
-        return self.earlier[counts_as] + sum(one.counts_as == counts_as for one in self.calls.values())
-
-    @property
-    def call_count(self) -> int:
-        return self.earlier.total() + len(self.calls)
+        return sum(one.counts_as == counts_as for one in self.calls.values())
 
     @property
     def streak(self) -> int:
@@ -134,7 +104,7 @@ class LiveNews(msgspec.Struct, frozen=True):
     """What one look found: a session, and its calls that began or ended since the last look."""
 
     session: RunningSession
-    calls: tuple[LiveCall, ...]
+    calls: tuple[CallRow, ...]
     # The first look at a session, which may have gone on for hours.
     is_first: bool
 
@@ -224,31 +194,11 @@ class RunningSessions:
             session.folder = rows.cwd
             found = project_of(rows.cwd, remote=rows.remote, application=rows.application)
             session.project = None if found is None else name_of(found.key)
-        changed = []
-        for row in rows.calls:
-            call = _call(row)
-            if session.calls.get(call.position) != call:
-                session.calls[call.position] = call
-                changed.append(call)
-        self._forget_old(session)
+        changed = [row for row in rows.calls if _state_of(session.calls.get(row.position)) != _state_of(row)]
+        session.calls |= {row.position: row for row in changed}
         return LiveNews(session, tuple(changed), is_first=known is None)
 
-    def _forget_old(self, session: RunningSession) -> None:
-        if len(session.calls) <= 2 * _CALLS_KEPT:
-            return
-        for position in sorted(session.calls)[:-_CALLS_KEPT]:
-            session.earlier[session.calls.pop(position).counts_as] += 1
 
-
-def _call(row: CallRow) -> LiveCall:
-    return LiveCall(
-        row.position,
-        row.message,
-        row.tool,
-        row.arguments,
-        row.verdict,
-        row.counts_as,
-        row.reason,
-        row.time,
-        is_running=row.result is None,
-    )
+def _state_of(call: CallRow | None) -> tuple[str | None, str] | None:
+    """What a person follows; what is learned of a call later does not count."""
+    return None if call is None else (call.result, call.counts_as)

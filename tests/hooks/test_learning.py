@@ -249,8 +249,7 @@ from seasoned.background import lower_priority
 lower_priority()
 inherited = [os.readlink("/dev/fd/" + name) for name in os.listdir("/dev/fd")
              if int(name) > 2 and os.path.lexists("/dev/fd/" + name)]
-class_of = os.popen("ionice -p %d" % os.getpid()).read() if os.path.exists("/usr/bin/ionice") else "idle"
-seen = {"nice": os.nice(0), "disk": class_of, "session": os.getsid(0), "pid": os.getpid(),
+seen = {"nice": os.nice(0), "session": os.getsid(0), "pid": os.getpid(),
         "open": inherited,
         "path": sys.path, "stdout": os.readlink("/proc/self/fd/1")}
 open(sys.argv[1] + ".new", "w").write(json.dumps(seen))
@@ -280,7 +279,7 @@ def test_the_process_is_on_its_own_and_lets_others_go_first(tmp_path: Path) -> N
     while not told.exists() and time.monotonic() < begun + 30:
         time.sleep(0.01)
     seen = json.loads(told.read_text())
-    assert seen["nice"] == min(19, os.nice(0) + 15) and "idle" in seen["disk"]
+    assert seen["nice"] == min(19, os.nice(0) + 15)
     assert seen["session"] == seen["pid"], "it survives what its agent started"
     assert (seen["open"], seen["stdout"]) == ([], "/dev/null"), "no pipe of the agent is held open"
     assert str(project) not in seen["path"] and "" not in seen["path"]

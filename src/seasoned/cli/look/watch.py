@@ -20,7 +20,8 @@ from seasoned.text import dollars, plural
 
 # What follows sessions is imported when it is used: Claude Code prints a status line several times a minute.
 if TYPE_CHECKING:
-    from seasoned.live import LiveCall, LiveNews, RunningSession
+    from seasoned.live import LiveNews, RunningSession
+    from seasoned.scan.rows import CallRow
 
 _COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
 _NAME_CHARS = 40
@@ -80,7 +81,7 @@ class _WatchedCalls:
                 continue
             # Calls from before the command started are not news; a streak that continues is.
             for call in () if news.is_first else news.calls:
-                if not call.is_running and (call.counts_as == "failed" or not self._only_failed):
+                if call.result is not None and (call.counts_as == "failed" or not self._only_failed):
                     self._print_call(session, call)
             self._print_streak(session)
 
@@ -100,7 +101,7 @@ class _WatchedCalls:
             markup=False,
         )
 
-    def _print_call(self, session: RunningSession, call: LiveCall) -> None:
+    def _print_call(self, session: RunningSession, call: CallRow) -> None:
         from seasoned.command.call import brief_of
 
         if self._as_json:
