@@ -5,7 +5,6 @@ from __future__ import annotations
 ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "task that destroys": (("just wipe",), ("make clean",)),
     "backups": (("restic forget --prune --keep-last 1",), ()),
-    "seasoned forget": (("seasoned forget --all",), ("seasoned cron list",)),
     "crontab -r": (("crontab -r",), ("crontab -l",)),
     "sync --delete": (("aws s3 sync ./dist s3://b --delete", "rclone sync a remote:b"), ("aws s3 sync ./dist s3://b",)),
     "HTTP DELETE": (("curl -sXDELETE https://x.example",), ("http DELETE :8000/items/1",)),
@@ -24,14 +23,9 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "git push +main": (("git push origin :main", "git update-ref -d refs/heads/main"), ("git gc",)),
     "git filter-branch": (("git filter-repo --path secret --invert-paths",), ("git log",)),
     "package of the system removed": (("yum remove -y glibc",), ("apt list",)),
-    "d1": (("wrangler d1 migrations apply shop",), ("wrangler dev", "wrangler d1 execute shop --local")),
     "preview sites": (("vercel --prod", "netlify deploy --prod --dir=dist"), ("vercel", "netlify deploy")),
     "heroku config": (("heroku config:set DEBUG=1 -a parcel",), ("heroku config",)),
-    "git push heroku": (("git push heroku main",), ("git push origin main",)),
-    "compose in production": (
-        ("docker stack deploy -c stack.yml web", "docker compose -f docker-compose.prod.yml down"),
-        ("docker stop web",),
-    ),
+    "compose in production": (("docker compose -f docker-compose.prod.yml down",), ("docker stop web",)),
     "capistrano": (("kamal deploy",), ("dokku apps:destroy shop --force",)),
     "gh workflow run": (("gh workflow run deploy.yml",), ("gh run view 12",)),
     "deploy script": (("make deploy", "yarn deploy"), ("make build", "yarn add deploy")),
@@ -41,7 +35,6 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("systemctl stop nginx", "service nginx stop", "launchctl bootout system/com.example.web"),
         ("systemctl list-units", "systemctl --user stop app"),
     ),
-    "server tools": (("nginx -s stop",), ("nginx -t",)),
     "kill by name": (("killall nginx", "killall seasoned-hook"), ("pkill node",)),
     "kill 1": (("kill 1",), ("kill -9 $PID",)),
     "package published": (
@@ -72,7 +65,6 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "remote shell": (("mosh web1",), ("mosh --help",)),
     "scp": (("scp app.tar deploy@web1:/srv/",), ("scp web1:/var/log/app.log .",)),
     "rsync": (("rsync -a src/ mira@example.com:dst/",), ("rsync -a src/ dst/", "rsync -a web1:/srv/ dst/")),
-    "heroku run": (("heroku run rake db:drop -a shop",), ("heroku logs",)),
     "ansible": (
         ("ansible-playbook site.yml", "ansible all -m shell -a uptime"),
         ("ansible-playbook site.yml --check", "ansible all -m ping"),
@@ -90,13 +82,8 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "agents' variables": (("export CLAUDE_CONFIG_DIR=/tmp/x",), ("export NODE_ENV=test",)),
     "users": (("visudo",), ()),
     "setfacl": (("setfacl -m u:bob:rwx file", "sudoedit /etc/sudoers"), ()),
-    "chattr": (("chattr -i app.conf",), ("chattr --version",)),
     "hosted rights": (("gh pr merge 12 --squash --admin",), ("gh pr merge 7",)),
     "npm rights": (("npm owner add bob parcel",), ("npm owner ls parcel",)),
-    "bucket rights": (
-        ("aws s3api put-bucket-acl --bucket b --acl public-read",),
-        ("aws s3api get-bucket-acl --bucket b",),
-    ),
     "firewall": (("ufw disable",), ("ufw status",)),
     "seasoned": (
         (
@@ -111,12 +98,6 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "passwd": (("passwd mira",), ("passwd -S mira",)),
     "hosted secrets": (("gh secret set TOKEN",), ("gh secret list",)),
     "vault": (("vault operator rotate",), ("vault status",)),
-    "gpg": (("gpg --full-generate-key",), ("gpg --list-keys",)),
-    "ssh-keygen": (
-        ("ssh-keygen -t ed25519", "ssh-keygen -t rsa -f ~/.ssh/id_rsa -N ''"),
-        ("ssh-keygen -lf ~/.ssh/id.pub", "ssh-keygen -t ed25519 -f ./key"),
-    ),
-    "npm token": (("npm token revoke abc",), ("npm pack",)),
     "payment request": (
         (
             "curl -s -XPOST https://bank.example.com/v1/transfers --data '{}'",

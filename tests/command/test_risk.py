@@ -33,7 +33,6 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("exec_command", {"cmd": "terraform destroy"}, "delete_data"),
     ("shell", {"command": ["bash", "-lc", "dropdb -h db.example.com shop"]}, "wipe_database"),
     ("local_shell", {"action": {"command": ["kubectl", "apply", "-f", "k8s/"]}}, "deploy_production"),
-    ("run_shell_command", {"command": "ssh web1"}, "exec_remote"),
     ("write_stdin", {"session_id": 1, "chars": "DROP TABLE users;\n"}, "wipe_database"),
     ("write_stdin", {"session_id": 1, "chars": "rm -rf /srv\n"}, "delete_data"),
     ("process", {"action": "submit", "data": "alembic -x url=$PROD_URL upgrade head"}, "migrate_database"),
@@ -150,7 +149,7 @@ def test_a_call_that_only_looks_like_one_needs_nothing() -> None:
 
 
 def test_the_gravest_action_is_asked_for_and_the_others_are_listed() -> None:
-    need = need_of_command("ssh db1 'dropdb shop' && npm publish && ssh db1")
+    need = need_of_command("ssh db1 'dropdb shop' && npm publish && scp x db1:/srv")
     assert need is not None
     assert need.action == "wipe_database"
     assert need.details["also"] == ["exec_remote", "publish_package"]

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from seasoned.command import danger_table, tool_table
+from seasoned.command import danger_table, rows
 from seasoned.command.action import HIGH_RISK
 from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import assess_call, assess_command
@@ -48,5 +48,5 @@ def test_patterns_compile_and_tools_are_of_known_kinds() -> None:
     for row in danger_table.ROWS:
         regex(row.words)
         regex(row.unless)
-    assert {tool.kind for tool in tool_table.TOOLS} <= set(get_args(Kind))
-    assert {tool.form for tool in tool_table.TOOLS} <= set(get_args(OutputForm))
+    assert {tool.kind for tool in rows.TOOLS} <= set(get_args(Kind))
+    assert {tool.form for tool in rows.TOOLS} <= set(get_args(OutputForm))

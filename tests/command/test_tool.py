@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args
 
+from seasoned.command.rows import TOOLS
 from seasoned.command.tool import (
     Kind,
     OutputForm,
@@ -17,7 +18,6 @@ from seasoned.command.tool import (
     task_type,
     tool_of,
 )
-from seasoned.command.tool_table import TOOLS
 from seasoned.config import Config
 from tests.each_case import each_case
 from tests.outcome.calls import call, shell

@@ -13,13 +13,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.command import guard, path
+from seasoned.command import path
 from seasoned.command.parse import names, parse
-from seasoned.command.path import WorkingFolder
-from seasoned.command.rows import Finding, group, regex, rows_by_program
-from seasoned.command.target import PRODUCTION
+from seasoned.command.path import PRODUCTION, WorkingFolder
+from seasoned.command.rows import NAMES, Finding, group, regex, rows_by_program
 from seasoned.command.tool import commands_in_script, known_tools, snake, tool_of
-from seasoned.command.tool_table import NAMES
 from seasoned.lazy_regex import LazyRegex
 
 TextKind = Literal["command", "typed", "code", "sql"]
@@ -56,7 +54,7 @@ _PATH_KEYS = names(
     "file_path path filename target_file notebook_path file destination target paths files source src from_path"
     " old_path new_path dest to_path uri filepath absolute_path"
 )
-_WRITING = names("write edit patch create replace insert move apply update multiedit save put append str rename")
+_WRITING = names("copy write edit patch create replace insert move apply update multiedit save put append str rename")
 _DELETING = names("delete remove unlink rm trash erase wipe destroy")
 _PATCHED = LazyRegex(
     r"^(?:\*\*\* (?P<how>Update|Add|Delete) File: |\+\+\+ (?:b/)?|\*\*\* Move to: )(?P<path>\S+)", re.MULTILINE
@@ -123,8 +121,9 @@ def texts(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, s
             yield from (("code", text) for text in _texts(value))
         elif low in _TYPED_KEYS and _TYPES.compiled.search(name):
             yield from (("typed", text) for text in _texts(value))
-        elif low in _COMMAND_KEYS or not (is_known or low in _PROSE_KEYS):
-            yield from (("command", text) for text in _commands(value) if is_known or _is_run(words, text))
+        elif low in _COMMAND_KEYS or (low not in _PROSE_KEYS and (form == "shell" or not is_known)):
+            is_sure = is_known and low in _COMMAND_KEYS
+            yield from (("command", text) for text in _commands(value) if is_sure or _is_run(words, text))
         if low in _SQL_KEYS:
             yield from (("sql", text) for text in _texts(value) if low.startswith("sql") or _is_statement(tool, text))
     if not is_known and _SEARCHING.isdisjoint(words) and words[:1] not in (("get",), ("list",), ("read",)):
@@ -191,8 +190,7 @@ def _spread(arguments: Mapping[str, Any], tool: str) -> Iterator[str]:
     address = next((value for value in values if "://" in value), "")
     method = next((value.upper() for value in values if value.upper() in ("POST", "PUT", "PATCH", "DELETE")), "")
     if address and method:
-        body = "" if len(arguments) < 3 else " -d x"
-        yield f"curl -X {method}{body} {shlex.quote(address)}"
+        yield f"curl -X {method}{' -d x' if len(arguments) > 2 else ''} {shlex.quote(address)}"
 
 
 # -- its name, and the files it writes to -----------------------------------------------------------------------------
@@ -206,8 +204,6 @@ def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -
     form = tool_of(tool).form
     if inside[0].get("command") != "view":
         yield from _file_findings(words, inside, place)
-    if words[0] not in group("looking") and form not in ("file_read", "search", "web", "meta"):
-        yield from (found for one in inside for found in guard.in_arguments(one, place))
     if form not in _RUNS_NOTHING or form == "meta":
         yield from _name_findings(tool, words, inside[0])
 
@@ -243,7 +239,9 @@ def cloud_findings(program: str, words: tuple[str, ...]) -> Iterator[Finding]:
 
 def _in_cloud(words: tuple[str, ...]) -> Iterator[Finding]:
     """The first row that fits the words, up to one that only looks."""
-    looks = next((at for at, word in enumerate(words) if word in group("looking")), len(words))
+    # `aws logs delete-log-group`: the word behind the program is a service.
+    begins = 2 if words[0] in ("aws", "gcloud", "az") else 0
+    looks = next((at for at, word in enumerate(words) if at >= begins and word in group("looking")), len(words))
     said = frozenset(words)
     acting = frozenset(words[:looks])
     for row in NAMES:
@@ -267,12 +265,12 @@ def _file_findings(words: tuple[str, ...], inside: list[Mapping[str, Any]], plac
     if not deletes and _WRITING.isdisjoint(words):
         return
     for target in _paths(inside):
-        yield from list(guard.changed(target, place)) or path.written(target, place)
+        yield from list(path.guarded_write(target, place)) or path.write_findings(target, place)
         if deletes:
             yield from _deleted(target, place)
     for text in (each for one in inside for each in one.values() if isinstance(each, str) and "\n" in each):
         for found in _PATCHED.compiled.finditer(text[:100_000]):
-            yield from list(guard.changed(found["path"], place)) or path.written(found["path"], place)
+            yield from list(path.guarded_write(found["path"], place)) or path.write_findings(found["path"], place)
             if found["how"] == "Delete":
                 yield from _deleted(found["path"], place)
 
@@ -314,19 +312,10 @@ _BRIEF = 200
 
 def brief_of(arguments: str) -> str:
     """Arguments in one line, or only the one that says most."""
-    try:
-        found = msgspec.json.decode(arguments)
-    except ValueError:
+    found = _decoded(arguments)
+    if not isinstance(found, dict):
         return arguments[:_BRIEF]
-    if not isinstance(found, dict) or not found:
-        return "no arguments"
-    told = {name: _words(found[name]) for name in _TELLING if name in found}
-    said = next(filter(None, told.values()), None)
-    return (said or msgspec.json.encode(found).decode())[:_BRIEF]
-
-
-def _words(value: object) -> str:
-    """A text, or the command in a list of words: `bash -lc COMMAND`."""
-    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-        return str(value[-1]) if len(value) == 3 and value[1] in ("-lc", "-c") else " ".join(value)
-    return value if isinstance(value, str) else ""
+    said = next((found[name] for name in _TELLING if found.get(name)), None)
+    if isinstance(said, list) and said:  # `bash -lc COMMAND`
+        said = said[-1] if len(said) == 3 and said[1] in ("-lc", "-c") else " ".join(map(str, said))
+    return (said if isinstance(said, str) else arguments if found else "no arguments")[:_BRIEF]

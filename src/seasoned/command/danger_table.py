@@ -28,8 +28,6 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
         "deletes backups": (_row("backups", "restic borg duplicity kopia velero wal-g pgbackrest barman tarsnap",
             r"(?:^| )(?:forget|prune|delete|remove-\S+|cleanup|expire|-d)(?= |$)|(?:backup|schedule) delete",
             "{not_run}"),),
-        "deletes what was learned and recorded": (_row("seasoned forget", "seasoned", r"^(?:forget|restore)\b",
-            "{help}"),),
         "deletes all scheduled commands": (_row("crontab -r", "crontab", r"(?:^| )-\w*r"),),
         "deletes what a bucket keeps": (_row("sync --delete", "aws gsutil rclone",
             r"^(?:s3 sync\b.* --delete|(?:-m )?rsync\b.* -\w*d\w*|sync|(?:rmdirs|cleanup|deletefile))(?= |$)",
@@ -52,7 +50,9 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
           _row("partition", "fdisk sfdisk gdisk sgdisk parted diskpart cfdisk", "",
             r"(?:^| )(?:-\w*l\w*|--list|print|-p)(?= |$)|{help}"),
           _row("diskutil", "diskutil", "(?i)^(?:erase|partition|zero|secureErase|apfs delete)"),
-          _row("volumes", "zfs zpool btrfs", "^(?:destroy|labelclear|rollback|subvolume delete)(?= |$)"),
+          _row("volumes", "zfs zpool btrfs mdadm cryptsetup",
+            r"^(?:destroy|labelclear|rollback|subvolume delete|erase|luks\w*(?:Erase|Format|Slot|RemoveKey))(?= |$)"
+            "|--zero-superblock"),
         ),
         "overwrites or deletes commits that others have": (
           _row("git push --force main", "git",
@@ -74,15 +74,10 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
             "{first:purge remove autoremove erase del -R -Rs -Rns -Rdd}|(?:^| )(?:purge|remove|erase|del)(?= )",
             "{not_run}|{any:-s --simulate}"),),
     },
-    "migrate_database": {
-        "changes the schema of a database, or what is in it": (_row("d1", "wrangler",
-            "^d1 (?:execute|migrations apply)", "--local"),),
-    },
     "deploy_production": {
         "changes what runs for users": (
           _row("preview sites", "vercel vc now netlify ntl", "{any:--prod --production promote rollback}", "{help}"),
           _row("heroku config", "heroku", "{first:config:set config:unset ps:scale container:release}"),
-          _row("git push heroku", "git", r"^push (?:-\S+ )*(?:heroku|dokku|prod(?:uction)?|live)\b"),
           _row("compose in production", "docker podman nerdctl docker-compose podman-compose",
             r"^(?=.*(?:^| )(?:-f|--file|-p|--project-name|--env-file)[ =]\S*prod)(?=.*(?:^| )(?:up"
             r"|create|down|stop|restart|rm)(?= |$))|^stack deploy\b", "{not_run}"),
@@ -108,8 +103,6 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
             "(?:^| )(?:stop|disable|mask|kill|restart|try-restart|poweroff|reboot|halt|isolate|suspend|hibernate|rescue"
             "|unload|bootout|remove|down|shutdown|force-stop)(?= |$)",
             r"{not_run}|(?:^| )--user(?= |$)(?!.*seasoned)|gui/|(?:~|/Users/[^/ ]+)/Library/LaunchAgents/"),
-          _row("server tools", "apachectl apache2ctl httpd nginx caddy haproxy",
-            "(?:^| )(?:-k (?:stop|restart|graceful-stop)|-s (?:stop|quit)|stop|graceful-stop)(?= |$)"),
           _row("kill by name", "pkill killall skill",
             r"(?:^| )(?:nginx|httpd|apache2?|postgres\S*|postmaster|mysqld?|mariadbd?|redis(?:-server)?|mongod?"
             r"|dockerd?|containerd|kubelet|sshd?|systemd\S*|crond?|rabbitmq\S*|beam\.smp|elasticsearch|kafka"
@@ -150,8 +143,6 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
           _row("scp", "scp", r" (?:[\w.-]+@)?[\w.-]{2,}:\S*$", r"{help}|(?:^| )(?:localhost|127\.0\.0\.1):"),
           _row("rsync", "rsync", r" (?:[\w.-]+@)?[\w.-]{2,}::?\S*$|rsync://\S*$",
             r"{help}|(?:^| )(?:-[a-zA-Z]*n[a-zA-Z]*|--dry-run)(?= |$)"),
-          _row("heroku run", "heroku fly flyctl railway render doctl eb copilot",
-            r"^(?:run(?::\S+)?|svc exec|pg:psql)(?= |$)", "{help}"),
         ),
         "runs on the machines of an inventory": (_row("ansible",
             "ansible ansible-playbook ansible-pull ansible-console salt pssh", "",
@@ -186,22 +177,18 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
           _row("setfacl",
             "setfacl setcap setenforce semanage setsebool chcon restorecon aa-disable aa-complain sudoedit", "",
             "{help}|(?:^| )-l(?= |$)"),
-          _row("chattr", "chattr chflags", r"(?:^| )(?:[-+=]\w*[ia]\w*|\w*schg\w*|\w*uchg\w*)(?= )"),
           _row("hosted rights", "gh glab",
             r"^(?:repo edit\b.* --visibility|repo deploy-key (?:add|delete)|ssh-key (?:add|delete)|gpg-key (?:add"
             r"|delete)|ruleset (?:create|edit)|auth refresh\b.*-s|pr merge\b.* --admin(?= |$))|^api\b(?=.*(?:-X"
             "|--method)[ =]?(?:PUT|POST|PATCH))(?=.*(?:collaborators|memberships|protection|permissions|teams))"),
           _row("npm rights", "npm yarn pnpm",
             "^(?:npm )?(?:owner (?:add|rm)|access (?:grant|revoke|public|restricted|set)|team|profile set)"),
-          _row("bucket rights", "aws", "^s3api put-(?:bucket-(?:acl|policy|ownership|public)|public-access|object-acl)"
-            "|^ec2 (?:authorize|revoke)-security-group"),
         ),
         "changes the firewall": (_row("firewall", "iptables ip6tables nft ufw firewall-cmd pfctl netsh", "",
             r"^(?:-L|-S|--list\S*|list|status|show|-s|app list|.* show)\b|(?:^| )-\w*L\w*(?= |$)|{help}|^$"),),
         "decides or changes what a person must decide": (_row("seasoned", "seasoned hermes",
-            r"^(?:seasoned )?(?:cron (?:add|pause|run|import)|connect\b.* --undo|disconnect|forget|gateway key"
-            r"|confirm (?:approve|deny|allow|token|passphrase|phone|policy|person|install|uninstall|serve)"
-            r"|inbox\b.* --(?:accept|edit))(?= |=|$)",
+            r"^(?:seasoned )?(?:cron (?:add|pause|run|import)|connect\b.* --undo|disconnect|forget|restore|gateway key"
+            r"|hooks? \S+|confirm (?!list|show|audit|verify|submit)\S+|inbox\b.* --(?:accept|edit))(?= |=|$)",
             r"(?:^| )(?:list|show|check|status|--dry-run)(?= |$)|{help}"),),
         "authorizes a key on another machine": (_row("ssh-copy-id", "ssh-copy-id", r"\S", "{help}|(?:^| )-n(?= |$)"),),
     },
@@ -214,14 +201,6 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
             "^(?:operator (?:rekey|rotate|init|seal|step-down|generate-root)|token (?:revoke|create|renew)|lease revoke"
             "|secrets (?:disable|move|enable)|kv (?:put|patch|delete|destroy|metadata delete|rollback|undelete)|delete"
             r"|put|write\b.*rotate|write (?:-f )?\S*(?:root|config|keys))(?= |$|/)"),
-          _row("gpg", "gpg gpg2",
-            r"--(?:delete-(?:secret-)?(?:and-public-)?keys?|gen(?:erate)?-key|full-gen\S*|quick-(?:gen\S*|add\S*"
-            r"|rev\S*|set\S*)|gen-revoke|generate-revocation|edit-key|change-pass\S*|passwd|send-keys?"
-            r"|import-ownertrust|delete-secret\S*)(?= |=|$)"),
-          _row("ssh-keygen", "ssh-keygen", "",
-            r"(?:^| )-\w*[lyFRBHYDLeiMKr]\w?(?= |$)|{help}"
-            r"|(?:^| )-\w*f ?(?!~|\$HOME|/(?:home|root|Users|etc)/|\.\.)\S"),
-          _row("npm token", "npm yarn pnpm", "^(?:npm )?token (?:create|revoke|delete)"),
         ),
     },
     "transfer_funds": {

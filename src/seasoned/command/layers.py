@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.parse import FIND_RUNS, HEREDOC, PATCH, Step, names, parse
+from seasoned.command.path import PRODUCTION
 from seasoned.command.rows import group, rows_by_program
 from seasoned.lazy_regex import LazyRegex
 
@@ -26,10 +27,12 @@ _HERE_STRING = LazyRegex(r"<<<[ \t]*((?:'[^']*'|\"(?:\\.|[^\"\\])*\"|[^\s'\";|&<
 # Variables that the command sets itself are filled in, so that `d=/srv; rm -rf $d` is seen as what it is.
 _ASSIGNED = LazyRegex(
     r"(?:^|[;&|\n(]|\b(?:export|local|readonly|declare|do|then))[ \t]*"
-    r"([A-Za-z_]\w{0,60})=(?:'([^'\n]*)'|\"([^\"\n`]*)\"|([^\s;&|'\"`()]*))"
+    r"([A-Za-z_]\w{0,60})=(?:'([^'\n]*)'|\"([^\"\n`]*)\"|(\$\(mktemp[^()]*\)|[^\s;&|'\"`()]*))"
 )
 _LOOPED = LazyRegex(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+((?:[^;\n\\]|\\.|\\\n){1,500})")
 _VARIABLE = LazyRegex(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+# `rm $(which seasoned)`
+_FOUND_PROGRAM = LazyRegex(r"\$\((?:which|command -v|type -p)[ \t]+([\w-]+)\)")
 _ESCAPED_QUOTE = LazyRegex(r"'(?:\\.|[^'\\])*'", re.DOTALL)
 _CODE_OPTION = LazyRegex(r"-[A-Za-z]*[cerE]|--eval|--print|--command|eval")
 # Longer code is cut: nothing this long is written into a command.
@@ -119,9 +122,11 @@ def _expanded(text: str) -> str:
 
     def value(found: re.Match[str]) -> str:
         known = values.get(found[1] or found[2])
+        if known is not None and known.startswith("$(mktemp"):
+            return "$TMPDIR/made"
         return found[0] if known is None or "$" in known or len(known) > 500 else known
 
-    grown = _VARIABLE.compiled.sub(value, text)
+    grown = _FOUND_PROGRAM.compiled.sub(r"/usr/bin/\1", _VARIABLE.compiled.sub(value, text))
     return grown if len(grown) <= 2 * MOST_CHARACTERS else text
 
 
@@ -188,6 +193,11 @@ def _on_hosts(layer: Layer) -> Iterator[tuple[str, str]]:
             yield inner, host
             if not inner or ((reading := parse(inner)) and reading[0].program in group("shells")):
                 yield from ((text, host) for text in texts_given(layer, piped_into(layer.steps, at)))
+        elif step.program in group("containers") and not _RUNNING.isdisjoint(step.words[:6]):
+            # What runs in a container or namespace of production runs in production.
+            named = next((word for word in step.words[:_MOST_GUESSES] if PRODUCTION.compiled.search(word)), "")
+            behind = range(1, min(len(step.words), _MOST_GUESSES)) if named else ()
+            yield from ((shlex.join(step.words[first:]), named) for first in behind)
 
 
 def _inside(layer: Layer) -> Iterator[str]:
@@ -287,8 +297,8 @@ def _commands_in_arguments(step: Step) -> Iterator[str]:
         starts = [at for at, word in enumerate(words) if word in FIND_RUNS]
         for at in starts[:_MOST_GUESSES]:
             yield shlex.join(each for each in words[at + 1 :] if each not in (";", "+"))
-    elif program == "git":
-        yield from _in_git(words)
+    elif program == "git":  # a setting may be a command: `git -c core.pager=… log`
+        yield from (word.partition("=")[2].removeprefix("!") for word in words if "." in word.partition("=")[0])
     yield from _in_any_program(step)
 
 
@@ -307,19 +317,6 @@ def _in_any_program(step: Step) -> Iterator[str]:
                 yield word
         elif word in _HARMFUL and step.program not in group("code_programs"):
             yield shlex.join(step.words[at:])
-
-
-def _in_git(words: tuple[str, ...]) -> Iterator[str]:
-    """Commands that git runs: its settings may be commands (`-c core.pager=…`), and some subcommands take one."""
-    for at, word in enumerate(words):
-        key, _, value = word.partition("=")
-        if "." in key and value:
-            yield value.removeprefix("!") if value[:1] == "!" or not key.startswith("alias.") else f"git {value}"
-        elif key in ("-x", "--exec", "--upload-pack", "--receive-pack", "run", "foreach") or key.endswith("-filter"):
-            rest = [value, *words[at + 1 :]] if value else [each for each in words[at + 1 :] if each != "--recursive"]
-            yield rest[0] if len(rest) == 1 else shlex.join(rest)
-            yield from rest[:1]
-            return
 
 
 def commands_in_code(code: str) -> Iterator[str]:

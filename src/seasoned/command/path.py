@@ -1,16 +1,22 @@
-"""Rules about paths: what is deleted, opened to others or overwritten outside the working folder."""
+"""Where a command acts, and what it does there: its folder, the paths it names, files about agents, production.
+
+Files that decide what agents may do (their settings, our home, our programs) may be named by known readers only: no
+list of ways to change a file is complete, so anything not known to only read them needs a person.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import takewhile
-from posixpath import basename, dirname, join, normpath
+from collections.abc import Iterator, Mapping
+from itertools import pairwise, takewhile
+from posixpath import basename, dirname, join, normpath, realpath
+from typing import Literal
 
 import msgspec
 
 from seasoned.command.parse import FIND_RUNS, Step, names
-from seasoned.command.rows import Finding, group
+from seasoned.command.rows import Finding, group, regex
+from seasoned.command.written import purpose_of
 from seasoned.lazy_regex import LazyRegex
 
 # An unknown working folder: no path with a name is in it or above it.
@@ -41,7 +47,7 @@ _DEVICE = LazyRegex(
     r"/dev/(?!null\b|zero\b|std(?:in|out|err)\b|tty\b|fd/|shm/|random\b|urandom\b|full\b|tcp/|udp/|ptmx\b|pts/)\w"
 )
 # Files with permissions of the system. `guard` has those about agents.
-_GUARDED = LazyRegex(
+_RIGHTS_FILE = LazyRegex(
     r"(?:\A|/)authorized_keys2?\Z"
     r"|\A/etc/(?:sudoers|passwd|shadow|group|gshadow|ssh/|pam\.d/|security/|doas\.conf)"
 )
@@ -65,6 +71,7 @@ _KEPT_BY_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|usr|srv|var|opt)/")
 # `sed` without this option prints, and changes no file.
 _IN_PLACE = LazyRegex(r"-[a-zA-Z]*i|--in-place")
 _CREATES = names("tee cp mv install ln rsync touch mkdir")
+_DELETES = names("rm rmdir unlink shred")
 _FIND_CHOOSES = names("-name -iname -path -ipath -regex -mtime -mmin -newer -size -empty -user")
 
 
@@ -104,7 +111,11 @@ class WorkingFolder(msgspec.Struct, frozen=True):
     def contains(self, target: str) -> bool:
         """Whether a target is in the working folder or a temporary one, and is not all of it."""
         path = self.resolve(target)
-        return self._contains(path) and not (self.follows_links and self._leads_out(path, target))
+        if not self.follows_links or not path.startswith("/") or "\0" in path:
+            return self._contains(path)
+        # The last part of a path is followed only if written as `link/`.
+        real = realpath(path) if target.endswith("/") else join(realpath(dirname(path)), basename(path))
+        return self._contains(path) and (real == path or WorkingFolder(realpath(self.folder))._contains(real))
 
     def _contains(self, path: str) -> bool:
         if path.startswith(_CACHES) and "*" not in path[: path.index("/", 3) + 2]:
@@ -115,15 +126,6 @@ class WorkingFolder(msgspec.Struct, frozen=True):
             return True
         # On another machine nothing is the agent's own.
         return not self.host and path.startswith(self.folder + "/") and path[len(self.folder) + 1 :] not in _ALL
-
-    def _leads_out(self, path: str, target: str) -> bool:
-        """Whether a link leads out of the folder. The last part of a path is followed only if written as `link/`."""
-        from os.path import realpath
-
-        if not path.startswith("/") or "\0" in path:
-            return False
-        real = realpath(path) if target.endswith("/") else join(realpath(dirname(path)), basename(path))
-        return real != path and not WorkingFolder(realpath(self.folder))._contains(real)
 
 
 def _posix(path: str) -> str:
@@ -146,36 +148,36 @@ def working_folder(folder: object, here: object = None, *, follows_links: bool =
     return WorkingFolder(here=now or path) if now or path else WorkingFolder()
 
 
-def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
+def path_findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
     """What a program does to paths outside the working folder."""
     rule = RULES.get(step.program)
     if rule is not None:
         yield from rule(step, before, place)
     writes = step.program != "sed" or any(_IN_PLACE.compiled.match(word) for word in step.words)
     if step.program in group("writers") and writes:
-        found = [each for word in step.words for each in guarded(word.removeprefix("of="), place)]
+        found = [each for word in step.words for each in _file_of_rights(word.removeprefix("of="), place)]
         # Changing the permissions of a start-up file does not change what it runs.
         yield from (each for each in found if each.row != "start-up file" or step.program not in ("chmod", "chown"))
     if step.program == "sed" and writes:
-        yield from (found for word in step.words if word.startswith("/") for found in outside(word, place))
+        yield from (found for word in step.words if word.startswith("/") for found in _file_of_system(word, place))
     if step.program in _CREATES:
         targets = [word for word in step.words if not word.startswith("-")]
         for target in targets if step.program in ("tee", "touch", "mkdir") else targets[-1:]:
-            yield from outside(target, place)
+            yield from _file_of_system(target, place)
 
 
-def written(target: str, place: WorkingFolder) -> Iterator[Finding]:
+def write_findings(target: str, place: WorkingFolder) -> Iterator[Finding]:
     """Findings for writing to a path."""
     if target.startswith(("/dev/tcp/", "/dev/udp/")):
         yield Finding("exec_remote", "opens a connection to another machine", "/dev/tcp")
-    yield from guarded(target, place)
-    yield from outside(target, place)
+    yield from _file_of_rights(target, place)
+    yield from _file_of_system(target, place)
 
 
-def guarded(target: str, place: WorkingFolder) -> Iterator[Finding]:
+def _file_of_rights(target: str, place: WorkingFolder) -> Iterator[Finding]:
     """Files that say who may do what, and devices."""
     path = place.resolve(target)
-    if _GUARDED.compiled.search(path):
+    if _RIGHTS_FILE.compiled.search(path):
         yield Finding("modify_permissions", f"changes {target!r}, which says who may do what", "guarded file")
     elif _START_UP.compiled.search(path) and not path.startswith((place.folder + "/", *_TEMPORARY)):
         yield Finding("modify_permissions", f"changes {target!r}, which every new shell runs", "start-up file")
@@ -183,14 +185,14 @@ def guarded(target: str, place: WorkingFolder) -> Iterator[Finding]:
         yield Finding("delete_data", f"writes over the device {target!r}", "device")
 
 
-def outside(target: str, place: WorkingFolder) -> Iterator[Finding]:
+def _file_of_system(target: str, place: WorkingFolder) -> Iterator[Finding]:
     """A file of the system that is written over."""
     path = place.resolve(target)
-    if _OF_SYSTEM.compiled.match(path) and not _GUARDED.compiled.search(path) and not place.contains(target):
+    if _OF_SYSTEM.compiled.match(path) and not _RIGHTS_FILE.compiled.search(path) and not place.contains(target):
         yield Finding("delete_data", f"writes over {target!r}, which is a file of the system", "system file")
 
 
-def _targets(words: tuple[str, ...]) -> list[str]:
+def _operands(words: tuple[str, ...]) -> list[str]:
     if "--" in words:
         at = words.index("--")
         return [*(word for word in words[:at] if not word.startswith("-")), *words[at + 1 :]]
@@ -201,7 +203,7 @@ def _remove(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Itera
     recursive = step.program in ("rimraf", "del-cli", "trash", "trash-put", "srm", "wipe") or any(
         re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", word) for word in step.words
     )
-    targets = [target for target in _targets(step.words) if target != "{}"]
+    targets = [target for target in _operands(step.words) if target != "{}"]
     if not targets or "{}" in step.words:  # `ls /srv | xargs rm`: the program before names what is deleted
         targets += [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
     for target in targets:
@@ -217,7 +219,7 @@ def _remove(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Itera
 def _find(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
     words = step.words
     runs = (words[at + 1 : at + 3] for at, word in enumerate(words) if word in FIND_RUNS)
-    if "-delete" not in words and not any("rm" in each for each in runs):
+    if "-delete" not in words and all(_DELETES.isdisjoint(each) for each in runs):
         return
     # Paths come before the first condition; without one, find starts here.
     paths = takewhile(lambda word: word in ("-L", "-H", "-P") or word[:1] not in ("-", "(", "!", "\\"), words)
@@ -227,9 +229,24 @@ def _find(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Fin
             yield Finding("delete_data", f"deletes what it finds in {start!r}", "find -delete")
 
 
+def _sync(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
+    """Makes another folder the same as one, without what only that has."""
+    target = (_operands(step.words) or [""])[-1]
+    if any(word.startswith("--delete") for word in step.words) and ":" not in target and _is_elsewhere(target, place):
+        yield Finding("delete_data", f"deletes what else is in {target!r}", "rsync --delete")
+
+
+def _git(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
+    """Throws away work in another checkout."""
+    other = step.words[step.words.index("-C") + 1 :][:1] if "-C" in step.words else ()
+    loses = step.sub == "clean" or (step.sub == "reset" and "--hard" in step.words)
+    if loses and not {"-n", "--dry-run"} & set(step.words) and any(_is_elsewhere(each, place) for each in other):
+        yield Finding("delete_data", f"throws away work in {other[0]!r}", "git elsewhere")
+
+
 def _move(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
     """Moves files away that others rely on."""
-    *sources, target = _targets(step.words) or [""]
+    *sources, target = _operands(step.words) or [""]
     gone = place.resolve(target).startswith(("/tmp", "/var/tmp")) or target == "/dev/null"
     for source in sources:
         kept = _KEPT_BY_SYSTEM.compiled.match(place.resolve(source)) and not place.contains(source)
@@ -248,7 +265,7 @@ def _mode(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Fin
 
 
 def _owner(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
-    if any(_is_elsewhere(path, place) for path in _targets(step.words)[1:]):
+    if any(_is_elsewhere(path, place) for path in _operands(step.words)[1:]):
         yield Finding("modify_permissions", "gives files outside the working folder to another user", "chown outside")
 
 
@@ -263,7 +280,225 @@ RULES = {
     ),
     **dict.fromkeys(("Remove-Item", "remove-item", "ri", "del", "erase", "rd"), _remove),
     "mv": _move,
+    "rsync": _sync,
+    "git": _git,
     **dict.fromkeys(("find", "fd", "fdfind"), _find),
     **dict.fromkeys(("chown", "chgrp"), _owner),
     "chmod": _mode,
 }
+
+
+_IN_CLAUDE = r"(?:settings[^/]*\.json|managed-settings\.json|hooks(?:/.*)?|plugins(?:/.*)?)"
+_IN_CODEX = r"(?:hooks\.json|config\.toml|requirements\.toml|rules(?:/.*)?)"
+# Where agents keep their settings, and we our own; a whole folder counts as what is in it.
+_GUARDED = LazyRegex(
+    rf"(?:\A|/)(?:\.claude(?:\.json|/{_IN_CLAUDE})?|\.codex(?:/{_IN_CODEX})?"
+    r"|\.(?:gemini|qwen)/settings\.json|\.cursor/(?:hooks|mcp)\.json|\.copilot/(?:hooks(?:/.*)?|config\.json|mcp-config\.json)"
+    r"|opencode/(?:opencode\.jsonc?|plugins?(?:/.*)?)"
+    r"|\.hermes(?:/(?:config\.yaml|plugins(?:/.*)?))?|\.seasoned(?:/(?!logs/|skills/|models/|memory/).*)?)/?\Z"
+    r"|(?:/bin/|\A)seasoned(?:-hook)?\Z|/site-packages/seasoned(?:[-/].*)?\Z"
+    r"|/managed-settings\.json\Z|\A/(?:opt|run|var/lib|usr/local/(?:lib|var|var/run))/seasoned(?:/.*)?\Z"
+    r"|/(?:seasoned-confirm\.service|org\.seasoned\.confirm\.plist)\Z"
+    r"|\A\$\{?(?:CLAUDE_CONFIG_DIR|CODEX_HOME|SEASONED_HOME|HERMES_HOME)\}?(?:/.*)?\Z"
+)
+# With these an agent could approve in a person's name, so they may not be read either.
+_SECRET = LazyRegex(r"(?:\A|/)\.seasoned/(?:confirm\.key|secrets(?:/.*)?)\Z")
+# The same anywhere in a piece of code, where a path may be put together.
+_IN_CODE = LazyRegex(
+    rf"\.claude(?:\.json|/{_IN_CLAUDE[:-1]}))|\.codex(?:/{_IN_CODEX[:-1]}))|\.hermes/(?:config\.yaml|plugins)|\.(?:gemini|qwen)/settings"
+    r"|\.seasoned(?:/|\b)|\bseasoned-hook\b|\.claude['\"]?\s*[/,+]\s*['\"]settings"
+)
+_CODE_CHANGES = LazyRegex(
+    r"(?i)write|\bopen\([^)]{0,200}['\"][rb]*[wax+][b+]?['\"]|rename|replace\(\s*[\w.'\"/]+\s*\)|remove|unlink|rmtree"
+    r"|\brm\w*\(|copy|move|link\(|chmod|truncate|execute|\bdump\(|system|subprocess|\bexec|spawn|save|>\s*['\"]?~?/"
+)
+_NOT_PATH = LazyRegex(r"[\s()'\"<>|;]")
+_AGENT_NAMES = LazyRegex(r"(?i)claude|codex|hermes|seasoned|managed-settings|gemini|qwen|cursor|copilot|opencode")
+_GIT_KEEPS = names("add commit ls-files check-ignore rev-list shortlog grep fetch push whatchanged annotate archive")
+# Programs that take these places as sources and write to their last argument.
+_COPIES = names("cp rsync scp install")
+_AGENTS = names("claude claude-code codex hermes seasoned seasoned-hook")
+_MOVED_SETTINGS = names("HOME= CLAUDE_CONFIG_DIR= CODEX_HOME= HERMES_HOME=")
+_MOST_CHARACTERS = 400
+_OTHER_SETTINGS = Finding("modify_permissions", "starts an agent or Seasoned with other settings", "other settings")
+
+
+def is_place(word: str, place: WorkingFolder) -> bool:
+    """Whether a path is one of these files, even if written with `..` or `~`."""
+    # With these characters it is code or a sentence, which other rules read.
+    if len(word) > _MOST_CHARACTERS or _NOT_PATH.compiled.search(word):
+        return False
+    # Most words name nothing of the kind, and need not be resolved.
+    if not _AGENT_NAMES.compiled.search(word) and not _AGENT_NAMES.compiled.search(place.here):
+        return False
+    path = place.resolve(word)
+    return _GUARDED.compiled.search(path) is not None
+
+
+def guarded_write(target: str, place: WorkingFolder) -> Iterator[Finding]:
+    """Such a file that is written to."""
+    if is_place(target, place):
+        yield _guarded(target)
+
+
+def _guarded(target: str) -> Finding:
+    return Finding("modify_permissions", f"may change {target!r}, which says what agents may do", "guarded place")
+
+
+def guard_findings(step: Step, place: WorkingFolder) -> Iterator[Finding]:
+    """A program that names such a file and is not known to only read."""
+    if step.program in _AGENTS and any(each in _MOVED_SETTINGS or each.startswith("SEASONED_") for each in step.prefix):
+        yield _OTHER_SETTINGS
+    for target in _named(step):
+        if is_place(target, place) and _SECRET.compiled.search(place.resolve(target)):
+            yield Finding("modify_permissions", f"reads {target!r}, with which anyone can confirm", "guarded secret")
+            return
+        if is_place(target, place) and not _only_reads(step, target, place):
+            yield _guarded(target)
+            return
+
+
+def _named(step: Step) -> Iterator[str]:
+    for word in step.words:
+        yield word
+        if "=" in word:
+            yield word.partition("=")[2]
+        elif word[:1] == "-" and word[2:3] in ("/", "~", "."):
+            yield word[2:]
+
+
+def _only_reads(step: Step, target: str, place: WorkingFolder) -> bool:
+    program, words = step.program, step.words
+    if program in ("find", "fd"):
+        runs = [words[at + 1 :] for at, word in enumerate(words[:-1]) if word in FIND_RUNS]
+        behind = [Step("", inner[0], (*inner[1:], target)) for inner in runs if inner]
+        writes = any(word.startswith(("-delete", "-fprint", "-fls")) for word in words)
+        return not writes and all(_only_reads(each, target, place) for each in behind)
+    if program in ("sed", "yq", "perl"):
+        return program != "perl" and not any(re.match(r"-[a-zA-Z]*i|--in-?place", word) for word in words)
+    if program == "git":
+        is_staged = step.sub == "restore" and not {"--staged", "-S"}.isdisjoint(words) and "--worktree" not in words
+        return is_staged or step.sub in group("git_looks") or step.sub in _GIT_KEEPS
+    if program in _COPIES:
+        return "-t" not in words and words[-1] != target
+    if program.startswith("python") and "-m" in words:
+        return words[words.index("-m") + 1 : words.index("-m") + 2] == ("json.tool",)
+    if program in ("cd", "pushd"):
+        return True
+    if program in group("interpreters") and target == step.sub:
+        return True  # a script of a plugin that is run, not changed
+    return program in group("readers") - names("mv touch cp awk gawk mkdir sort") or program in group("reading")
+
+
+def guarded_in_code(code: str) -> Iterator[Finding]:
+    """Code that names such a file and may change something."""
+    found = _IN_CODE.compiled.search(code)
+    if found is not None and _CODE_CHANGES.compiled.search(code):
+        yield _guarded(found[0])
+
+
+Target = Literal["here", "elsewhere", "production"]
+
+PRODUCTION = LazyRegex(r"(?i)(?:\A|[^a-z])(?:(?:prod|production|prd)(?![a-z])|live(?=\Z|[_.]))")
+_DEVELOPMENT = LazyRegex(
+    r"(?i)(?:\A|[^a-z])(?:dev|develop|development|tests?|testing|staging|stage|local|localhost|sandbox|preview|qa|ci"
+    r"|e2e|minikube|kind|k3d|vagrant|colima|orbstack|rootless|default|desktop-linux|127\.0\.0\.1|0\.0\.0\.0|::1)(?![a-z])"
+)
+# Options and variables that name a place: `--context prod`, `AWS_PROFILE=prod`, `DATABASE_URL=…`.
+_NAMING = LazyRegex(
+    r"--?(?:env|environment|stage|profile|context|kube-context|namespace|n|e|i|h|H|host|settings|app|a|project|cluster"
+    r"|url|u|uri|x|account|subscription|config-env)\Z"
+)
+_BUILD_MODES = re.compile(r"NODE_ENV|BABEL_ENV|NEXT_\w+|VITE_\w+|\w*VERSION|\w*(?:TITLE|MESSAGE|NAME|BODY|TEXT)")
+# A variable that holds an address: what it is cannot be seen here.
+_ADDRESS_VARIABLE = LazyRegex(r"\$\{?\w*(?:URL|URI|DSN|HOST|DATABASE|CONNECTION)\w*\}?\Z")
+_ADDRESS = LazyRegex(
+    r"(?i)\A(?!file:|sqlite)[\w+:.-]+?://(?:[^@/]*@)?(?P<host>\[[^\]]*\]|[^:/?]*)|\A[\w.-]+@(?P<at>[\w.-]+)"
+)
+_FAR_HOST = LazyRegex(r"[\w-]+(?:\.[\w-]+)+|\$")
+# What is built, checked or installed for production is not changed there.
+_MAKING = ("build", "check", "format", "install")
+_REMOTE = names("--linked --remote")
+_LOCAL_FILES = ("sqlite", "duckdb")
+
+
+def assignments(text: str) -> dict[str, str]:
+    """The variables that a command sets, with their values."""
+    return {found[1]: found[2].strip("'\"") for found in _ASSIGNED.compiled.finditer(text)} if "=" in text else {}
+
+
+_ASSIGNED = LazyRegex(r"(?:^|[\s;&|(])([A-Z]\w{0,60})=('[^'\n]*'|\"[^\"\n]*\"|[^\s;&|'\"()]*)")
+
+
+def target_of(step: Step, place: WorkingFolder, assigned: Mapping[str, str]) -> Target:
+    """Where a step acts, by what its arguments, variables and the machine that it runs on are called."""
+    is_database = step.program in group("databases") or step.program in group("migrators")
+    options, others = _named_places(step, is_database=is_database)
+    named = [*options, *others, place.host]
+    named += [f"{name}={value}" for name, value in assigned.items() if is_database or not _BUILD_MODES.fullmatch(name)]
+    if any(PRODUCTION.compiled.search(each) for each in named):
+        return "production"
+    if any(_DEVELOPMENT.compiled.search(each) for each in named):
+        return "here"
+    if place.host or not _REMOTE.isdisjoint(step.words) or any(map(_is_far, named)) or any(map(_is_host, options)):
+        return "elsewhere"
+    if step.program.startswith(_LOCAL_FILES) and step.sub and not place.contains(step.sub):
+        return "elsewhere"
+    return "here"
+
+
+def _named_places(step: Step, *, is_database: bool) -> tuple[list[str], list[str]]:
+    """The arguments that name a place: values of options for one; then addresses, variables and names of databases."""
+    options: list[str] = []
+    others: list[str] = []
+    for before, word in pairwise(("", *step.words)):
+        option, _, value = word.partition("=")
+        if " " in word or word.startswith("NODE_ENV"):
+            continue
+        if word.startswith("-"):
+            if _NAMING.compiled.match(option):
+                options += [value] if value else []
+            elif is_database and word.startswith("-h"):
+                options.append(word[2:])
+        elif _NAMING.compiled.match(before):
+            options.append(word)
+        elif is_database or "://" in word or "$" in word:
+            others.append(word)
+    return options, others
+
+
+def _is_far(named: str) -> bool:
+    """Whether an address is on another machine; a host without a dot is a neighbouring container."""
+    value = named.partition("=")[2] if re.match(r"\w+=", named) else named
+    found = _ADDRESS.compiled.match(value)
+    if found is not None:
+        return value.startswith("ssh:") or bool(_FAR_HOST.compiled.match(found["host"] or found["at"] or ""))
+    # `cqlsh db.example.com`; a file has fewer dots.
+    return re.fullmatch(r"[a-z0-9-]+(?:\.[a-z0-9-]+){2,}", value) is not None or bool(
+        _ADDRESS_VARIABLE.compiled.match(value)
+    )
+
+
+def _is_host(value: str) -> bool:
+    return re.fullmatch(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?", value) is not None
+
+
+def in_production(step: Step, target: Target) -> Iterator[Finding]:
+    """A program that is pointed at production and is not known to only look there, or to build for it."""
+    # A name with quotes in it is a part of a text that was guessed to be a command.
+    if target != "production" or step.program in _known_to_look() or not re.fullmatch(r"[\w.@+-]+", step.program):
+        return
+    plain = [word for word in step.words if not word.startswith("-")]
+    looks = not group("looking").isdisjoint(each for word in plain[:6] for each in re.split(r"[-:_]", word))
+    looks = looks or regex("{not_run}").search(" ".join(step.words)) is not None
+    makes = step.program in group("code") and purpose_of(" ".join((step.program, *plain[:3]))) in _MAKING
+    if not looks and not makes:
+        yield Finding("deploy_production", "is pointed at production", "production")
+
+
+def _known_to_look() -> frozenset[str]:
+    # Branches, files and addresses may be called so; for requests and databases other rules read what they do.
+    # What a wrapper or a shell runs is looked at by itself.
+    quiet = ("readers", "reading", "downloads", "databases", "wrappers", "shells", "command_takers")
+    acting = names("pytest npx npm pnpm yarn docker podman fly flyctl heroku")
+    return frozenset[str]().union(*map(group, quiet), names("git gh glab ssh export claude codex gemini")) - acting

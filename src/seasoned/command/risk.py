@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.command import call, code, guard, path
+from seasoned.command import call, path
 from seasoned.command.layers import (
     MOST_CHARACTERS,
     MOST_SUM,
@@ -31,11 +31,122 @@ from seasoned.command.layers import (
     reads_program,
     texts_given,
 )
-from seasoned.command.parse import HEREDOC, Step, names, parse, without_bodies
-from seasoned.command.path import WorkingFolder, working_folder
+from seasoned.command.parse import HEREDOC, Step, is_python, names, parse, without_bodies
+from seasoned.command.path import (
+    Target,
+    WorkingFolder,
+    assignments,
+    guarded_in_code,
+    in_production,
+    target_of,
+    working_folder,
+)
 from seasoned.command.rows import CommandRow, Finding, group, regex, rows_by_program
-from seasoned.command.target import Target, assignments, in_production, target_of
 from seasoned.lazy_regex import LazyRegex
+
+# Words by which other languages than Python delete, and texts in them that are paths elsewhere.
+_DELETES = LazyRegex(
+    r"(?i)\b(?:rm(?:Sync|dirSync|dir|_rf?|_r|tree)?|unlink(?:Sync|_all)?|rimraf|erase|truncate(?:Sync)?"
+    r"|remove(?:All|Item|Sync|Dir\w*|_dir\w*|_tree|_file|_entry\w*)?|delete(?:-directory|-file|Directory|Dir|File|Recursively|_dir\w*)?|emptyDir\w*)\b"
+)
+# Python deletes by calls alone; the words elsewhere in it say nothing.
+_PYTHON_DELETES = LazyRegex(r"\b(?:rmtree|removedirs|remove|unlink|rmdir|move|rename|truncate|remove_tree)\b\s*[(,]")
+_SENDS = LazyRegex(r"\b(?:post|put|patch|delete|request|urlopen|Request|fetch)\s*\(")
+_LOCAL_DATABASE = LazyRegex(r"sqlite3?\b|localhost|127\.0\.0\.1|[_-](?:dev|test)\b")
+_ON_THIS_MACHINE = LazyRegex(r"sandbox|//(?:localhost|127\.0\.0\.1|\[::1\])")
+_ELSEWHERE = LazyRegex(r"""['"`{ ]((?:/|~/|\.\./)[\w.@*~/+-]+)(?=['"`}\s]|\Z)""")
+_CODE_EVALUATES = LazyRegex(r"\b(?:exec|eval|Function|instance_eval|loadstring|load|do)\b")
+_FETCHES = LazyRegex(
+    r"\b(?:urlopen|urlretrieve|fetch|requests\.get|httpx\.get|https?\.get|Net::HTTP|file_get_contents|LWP|open-uri)\b"
+)
+_REMOTE_URL = LazyRegex(r"https?://(?!localhost|127\.|\[::1\])")
+_CODE_DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machine", "code from elsewhere")
+_SHELL_LINE = LazyRegex(r"(?m)^\s*(?:(?:!|%sx |%system )(.+)|%%(?:bash|sh|script)\b[^\n]*\n((?s:.+)))")
+
+
+def shell_lines(code: str) -> Iterator[str]:
+    """Lines of a notebook that go to a shell: `!make`, `%%bash`."""
+    yield from (found[1] or found[2] for found in _SHELL_LINE.compiled.finditer(code))
+
+
+def code_findings(code: str, place: WorkingFolder, program: str = "") -> Iterator[Finding]:
+    """What a piece of code does, by its words and the literal paths in it; `program` is its interpreter."""
+    yield from _text_findings(code, place, _PYTHON_DELETES if program and is_python(program) else _DELETES)
+    if (
+        _SENDS.compiled.search(code)
+        and regex("{paying_hosts}").search(code)
+        and not _ON_THIS_MACHINE.compiled.search(code)
+    ):
+        yield Finding("transfer_funds", "moves money", "code: payment")
+    yield from guarded_in_code(code)
+    if _CODE_EVALUATES.compiled.search(code) and _FETCHES.compiled.search(code) and _REMOTE_URL.compiled.search(code):
+        yield _CODE_DOWNLOADED
+
+
+def _text_findings(code: str, place: WorkingFolder, deletes: LazyRegex) -> Iterator[Finding]:
+    # A path that is called so (`/orders/delete`) deletes nothing.
+    if deletes.compiled.search(_ELSEWHERE.compiled.sub(" ", code)):
+        for path in _ELSEWHERE.compiled.findall(code):
+            if not place.contains(path):
+                yield _code_deletes(path, "delete")
+    if re.search(r"\.(?:query|execute|exec|run)\s*\(", code) and not _LOCAL_DATABASE.compiled.search(code):
+        yield from sql_findings(code)
+
+
+def _code_deletes(path: str, name: str) -> Finding:
+    return Finding("delete_data", f"deletes {path!r}, which is not inside the working folder", f"code: {name}")
+
+
+_SQL_COMMENT = LazyRegex(r"/\*.*?(?:\*/|\Z)|--[^\n]*(?=\n|\Z)|^\s*#[^\n]*", re.DOTALL)
+# Text in quotes is data: `LIKE '%DROP TABLE%'` drops nothing.
+_SQL_LITERAL = LazyRegex(r"'(?:[^']|'')*'")
+# A cheap first look: most texts contain none of these words.
+_HOLDS_SQL = LazyRegex(
+    r"(?i)drop|truncate|delete|update|alter|grant|revoke|create|remove|terminate|shutdown|flush|rename"
+)
+_SQL_NAME = r"(?:only\s+)?[\w.\"`\[\]$-]+"
+_SQL_WIPES = LazyRegex(
+    r"(?i)\b(?:drop\s+(?:database|schema|table|keyspace|collection|tablespace|owned|materialized\s+view)\b"
+    r"|truncate\s+(?:table\s+)?(?:only\s+)?[\w\"`\[]|detach\s+delete\b)|\bdropDatabase\b|\.drop\s*\("
+    r"|\bdrop(?:All)?Collections?\s*\("
+)
+_SQL_DELETES = LazyRegex(rf"(?i)\bdelete\s+from\s+{_SQL_NAME}|\bupdate\s+{_SQL_NAME}(?:\s+(?:as\s+)?\w+)?\s+set\b")
+# A condition that is always true is none.
+_SQL_WHERE = LazyRegex(r"(?i)\bwhere\b(?!\s*\(?\s*(?:1\s*=\s*1|true|''\s*=\s*''|1)\s*\)?\s*(?:;|\Z))")
+_MONGO_ALL = LazyRegex(r"\.(?:deleteMany|remove|delete_many|updateMany)\s*\(\s*(?:\{\s*\}\s*[,)]|\))")
+_SQL_RIGHTS = LazyRegex(
+    r"(?i)\b(?:grant\s+[\w, ()*]{1,200}?\s+(?:on|to)\b|revoke\s+[\w, ()*]{1,200}?\s+(?:on|from)\b|(?:create|alter"
+    r"|drop)\s+(?:user|role|login)\b"
+    r"|alter\s+default\s+privileges|set\s+password)|\b(?:createUser|grantRolesToUser|dropUser)\s*\("
+)
+_SQL_SHAPE = LazyRegex(
+    r"(?i)\b(?:alter\s+(?:table|database|schema|type|column)|drop\s+(?:index|view|column|function|trigger|type"
+    r"|sequence|extension|procedure)"
+    r"|rename\s+table)\b|\.dropIndex(?:es)?\s*\("
+)
+
+
+def sql_findings(text: str) -> Iterator[Finding]:
+    """What a text would do to a database if it were run there."""
+    if not _HOLDS_SQL.compiled.search(text):
+        return
+    plain = _SQL_COMMENT.compiled.sub(" ", text)
+    if not re.search(r"(?i)\bexecute\b|\bprepare\b|\$\$", plain):
+        plain = _SQL_LITERAL.compiled.sub("''", plain)
+    if _SQL_WIPES.compiled.search(plain):
+        yield Finding("wipe_database", "drops or empties tables or a whole database", "SQL: DROP, TRUNCATE")
+    for statement in plain.split(";"):
+        deletes = _SQL_DELETES.compiled.search(statement)
+        if deletes is not None and not _SQL_WHERE.compiled.search(statement, deletes.end()):
+            yield Finding("delete_data", "deletes or overwrites every row of a table", "SQL: no WHERE")
+            break
+    if _MONGO_ALL.compiled.search(plain):
+        yield Finding("delete_data", "deletes or overwrites every document", "Mongo: all")
+    if _SQL_RIGHTS.compiled.search(plain):
+        yield Finding("modify_permissions", "changes who may use a database", "SQL: GRANT, REVOKE")
+    if _SQL_SHAPE.compiled.search(plain):
+        yield Finding("migrate_database", "changes the schema of a database", "SQL: ALTER, DROP")
+
 
 # Unread text is treated like the common command that is hardest to undo.
 _TOO_LONG = Finding("delete_data", "is too long to be read, so it may do anything", "length")
@@ -61,11 +172,11 @@ _MODULE_RUNNERS = names("npm pnpm yarn bun corepack")
 _RUN_WORDS = names("exec dlx x")
 _SPEAKING = names("echo printf tee")
 _DELETERS = names("rm unlink shred rmdir")
-# With these `ssh` runs no command, or git's.
-_NO_SHELL = names("-N -fN -Nf -V -G -Q -O")
 _EVALUATES = names("eval source .")
-_DECODERS = names("base64 base32 xxd uudecode")
-_DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
+_SENDERS = names("curl wget nc ncat netcat socat ssh http")
+_PRIVATE = LazyRegex(r"/\.(?:ssh|aws|gnupg|kube|docker|netrc|config/gcloud)(?=/|\Z)|id_(?:rsa|ed25519)|(?:\A|/)\.env\Z")
+_SENT = Finding("exec_remote", "sends private files to another machine", "private file sent")
+_DECODERS = names("base64 base32 xxd uudecode openssl rev tr")
 # How a substitution begins in a word: as the parser leaves it, and within double quotes.
 _SUBSTITUTED = ("$()", "$(", "`", "<(")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
@@ -82,9 +193,9 @@ def assess_code(text: str, place: WorkingFolder) -> list[Finding]:
     """Everything found in a piece of code, and in the commands that it hands to a shell."""
     if len(text) > MOST_CHARACTERS:
         return [_TOO_LONG]
-    commands = [*commands_in_code(text), *code.shell_lines(text)]
+    commands = [*commands_in_code(text), *shell_lines(text)]
     found = [each for command in commands for each in assess_command(command, place)]
-    return [*found, *code.findings(text, place)]
+    return [*found, *code_findings(text, place)]
 
 
 def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> list[Finding]:
@@ -101,7 +212,7 @@ def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -
         if kind in ("command", "typed"):
             found += assess_command(text, place)
         if kind in ("sql", "typed"):
-            found += code.sql_findings(text) if len(text) <= MOST_CHARACTERS else [_TOO_LONG]
+            found += sql_findings(text) if len(text) <= MOST_CHARACTERS else [_TOO_LONG]
         if kind == "code":
             found += assess_code(text, place)
     return found
@@ -118,9 +229,10 @@ def _layer_findings(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
         found: list[Finding] = []
         for each in _readings(step):
             target = target_of(each, place, assigned)
-            found += _row_findings(each, target)
-            found += path.findings(each, before, place)
-            found += guard.findings(each, place)
+            if not any(_ON_THIS_MACHINE.compiled.search(value) for value in assigned.values()):
+                found += _row_findings(each, target)
+            found += path.path_findings(each, before, place)
+            found += path.guard_findings(each, place)
             if each.program in group("clouds") or (each.program in group("databases") and target != "here"):
                 found += _database_findings(each, before, texts_given(layer, before), layer.text)
         # The last reading names what runs: `python manage.py …` is `manage.py …`.
@@ -133,14 +245,12 @@ def _layer_findings(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
         yield from _input_findings(step, before, layer, place)
         # A `cd` changes where the paths of the following steps lie.
         place = place.after(step)
-    if any(step.program in group("downloads") for step in layer.steps) and _runs_download(layer.steps):
-        yield _DOWNLOADED
     if "seasoned" in layer.text and _AS_SERVICE.compiled.search(without_bodies(layer.text)):
         yield _SERVICE
     if ">" in layer.text:
         for redirected in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.compiled.sub("\n", layer.text))):
-            yield from path.written(redirected["target"], place)
-            yield from guard.changed(redirected["target"], place)
+            yield from path.write_findings(redirected["target"], place)
+            yield from path.guarded_write(redirected["target"], place)
 
 
 def _input_findings(step: Step, before: tuple[Step, ...], layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
@@ -150,10 +260,19 @@ def _input_findings(step: Step, before: tuple[Step, ...], layer: Layer, place: W
         run = _output_run(step, inline, before, layer)
         if any(each.program in group("downloads") for each in run):
             yield _DOWNLOADED
-        if any(map(_decodes, run)):
+        if any(each.program in _DECODERS for each in run):
             yield _DECODED
         for text in [inline] if inline is not None else texts_given(layer, before):
-            yield from code.findings(text, place, step.program)
+            yield from code_findings(text, place, step.program)
+    reached = on_host(step) if step.program == "ssh" else None
+    inner = parse(reached[1]) if reached else ()
+    reads = not inner or inner[0].program in group("shells")
+    if reached and reads and _FROM_FILE.compiled.search(layer.text):
+        yield _UNSEEN_THERE
+    if step.program in _SENDERS and any(_PRIVATE.compiled.search(word) for each in before for word in each.words):
+        yield _SENT
+    if step.program in ("powershell", "pwsh") and any(re.match(r"-e(?:nc|c\Z)", word.lower()) for word in step.words):
+        yield _DECODED
     # `cat setup.sh | sh` runs a file, as `sh setup.sh` does, and a download has its own rule.
     seen = (*_SPEAKING, "cat", *group("downloads"))
     is_fed = any(each.program not in seen for each in before)
@@ -165,8 +284,6 @@ def _input_findings(step: Step, before: tuple[Step, ...], layer: Layer, place: W
         and (_FROM_FILE.compiled.search(layer.text) or _is_file(before))
     ):
         yield _UNSEEN
-    if step.program == "ssh" and _is_unseen_there(step, before, layer):
-        yield _UNSEEN_THERE
 
 
 def _output_run(step: Step, inline: str | None, before: tuple[Step, ...], layer: Layer) -> list[Step]:
@@ -183,33 +300,6 @@ def _output_run(step: Step, inline: str | None, before: tuple[Step, ...], layer:
 def _is_file(before: tuple[Step, ...]) -> bool:
     """Whether what is piped is a file that was not seen: `cat list | xargs rm`."""
     return bool(before) and before[0].program == "cat"
-
-
-def _is_unseen_there(step: Step, before: tuple[Step, ...], layer: Layer) -> bool:
-    """Whether `ssh` opens a shell that is typed into, or that reads something which is not written here."""
-    reached = on_host(step)
-    if reached is None or reached[0].startswith("git@") or not _NO_SHELL.isdisjoint(step.words):
-        return False
-    inner = parse(reached[1])
-    reads = not inner or (inner[0].program in group("shells") and not is_script(inner[0]))
-    return reads and not texts_given(layer, before)
-
-
-def _runs_download(steps: tuple[Step, ...]) -> bool:
-    """Whether a file is downloaded and then run: `curl -o i.sh URL && sh i.sh`."""
-    fetched = {word.rsplit("/", 1)[-1] for step in steps if step.program in group("downloads") for word in step.words}
-    fetched |= {"./" + name for name in fetched}
-    return any(
-        (step.sub.rsplit("/", 1)[-1] in fetched and step.program in group("interpreters"))
-        or (step.program in fetched and bool(step.prefix) and step.prefix[-1].endswith("/"))
-        for step in steps
-    )
-
-
-def _decodes(step: Step) -> bool:
-    return (step.program in _DECODERS and bool(_DECODING.compiled.search(" ".join(step.words)))) or (
-        step.program == "openssl" and step.sub in ("enc", "base64") and "-d" in step.words
-    )
 
 
 def _without_quotes(text: str) -> str:
@@ -287,7 +377,7 @@ def _found(row: CommandRow) -> Finding:
 def _database_findings(step: Step, before: tuple[Step, ...], given: tuple[str, ...], text: str) -> Iterator[Finding]:
     statements = [word for word in step.words if " " in word or "(" in word]
     for each in (*statements, *given, *(() if statements else (" ".join(step.words),))):
-        yield from code.sql_findings(each)
+        yield from sql_findings(each)
     unseen = before and not any(each.program in ("echo", "printf") for each in before)
     if step.program in _SQL_SERVERS and not given and (_FROM_FILE.compiled.search(text) or (unseen and not statements)):
         yield _UNSEEN_SQL

@@ -16,10 +16,9 @@ import msgspec
 
 from seasoned.command.call import words_of
 from seasoned.command.parse import after_options, first_argument, names
-from seasoned.command.path import WorkingFolder
+from seasoned.command.path import PRODUCTION, WorkingFolder
 from seasoned.command.risk import assess_call, assess_command
 from seasoned.command.rows import group
-from seasoned.command.target import PRODUCTION
 from seasoned.command.tool import tool_of
 from seasoned.command.written import purpose_of
 from seasoned.lazy_regex import LazyRegex

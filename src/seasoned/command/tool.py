@@ -10,8 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.command.parse import Step, parse
-from seasoned.command.rows import group
-from seasoned.command.tool_table import EDIT_TOOLS, MEANINGS, TOOLS
+from seasoned.command.rows import EDIT_TOOLS, MEANINGS, TOOLS, group
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
