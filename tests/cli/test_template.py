@@ -113,28 +113,14 @@ def test_show_says_what_is_in_it_and_where_it_came_from(built: str, store_path: 
     assert "Similar names: post" in seasoned("template", "show", "pots", expect=1).stderr
 
 
-@pytest.mark.parametrize("form", ["messages", "text"])
-def test_show_renders_it_in_every_format(built: str, form: str) -> None:
-    for format in EVERY_FORMAT:
-        found = answer("template", "show", built, "--format", format, "--form", form)["rendered"]
-        assert (found["format"], found["form"]) == (format, form) and found["tokens"] > 0
-        assert "[seasoned:warm v1 post@1 " in found["content"]
-    out = seasoned("template", "show", built, "--format", "openai", "--form", form).stdout
-    assert json.loads(out)
-    out = seasoned("template", "show", built, "--format", "text", "--form", form).stdout
-    assert out.startswith("[seasoned:warm v1 post@1 ")
-
-
 def test_a_retired_example_is_shown_to_nobody_until_it_is_restored(built: str) -> None:
     first = answer("template", "show", built)["examples"][0]["id"]
-    assert first in answer("template", "show", built, "--format", "openai")["rendered"]["example_ids"]
     found = answer("template", "retire", first[:10], "--reason", "the flag is gone")
     assert found["schema"] == "seasoned/example/1"
     assert (found["state"], found["templates"], found["reason"]) == ("retired", ["post"], "the flag is gone")
-    shown = answer("template", "show", built, "--format", "openai")
+    shown = answer("template", "show", built)
     assert shown["examples"][0]["state"] == "retired" and shown["examples"][0]["state_reason"] == "the flag is gone"
-    assert first not in shown["rendered"]["example_ids"]
-    assert len(shown["rendered"]["example_ids"]) == len(shown["examples"]) - 1
+    assert first not in json.loads(seasoned("warm", built, "--json").stdout)["example_ids"]
     assert "retired" in seasoned("template", "show", built).stdout
     again = seasoned("template", "build", built, "--min-messages", 10).stdout
     assert "1 example was retired" in again, "the same example in a new version stays retired"
@@ -270,11 +256,10 @@ def test_auto_leaves_out_what_is_too_old_and_what_a_person_built_stays(built: st
         shown = msgspec.structs.replace(old.examples[0], first_seen=1.0, last_seen=2.0)
         save(store, msgspec.structs.replace(old, name="auto-file", examples=(shown,)))
     found = answer("template", "build", "--auto", "--min-messages", 10)
-    assert (found["changed"], found["count"]) == ([], 0) and found["too_old"] > 6
+    assert (found["changed"], found["count"]) == ([], 0)
     (aged,) = answer("template", "show", "auto-file")["examples"]
     assert aged["state"] == "retired" and "last seen to work" in aged["state_reason"]
     assert {one["state"] for one in answer("template", "show", built)["examples"]} == {"active"}
-    assert "ended more than 180 days ago" in seasoned("template", "build", "--auto").stdout
     assert "may be shown again" in seasoned("template", "retire", shown.id, "--undo").stdout
     assert answer("template", "show", "auto-file")["examples"][0]["state"] == "active"
 

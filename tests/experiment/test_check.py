@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.experiment.task.environment import Condition, EndState, MadeCall, ValueCheck, check
+from seasoned.experiment.task.task_file import Condition, EndState, MadeCall, ValueCheck, check
 from tests.each_case import each_case
 
 WORKED = MadeCall("find", {"id": "GX-1", "n": 1}, {"success": True, "result": 7}, True)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.experiment.task.environment import World, fill
-from seasoned.experiment.task.task_file import load_tasks
+from seasoned.experiment.task.task_file import World, fill, load_tasks
 from seasoned.outcome.judge import judge
 from seasoned.session import Result, ToolCall
 from tests.experiment.scripted import write_tasks

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan, analyse
+from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan, amount, analyse, change, sentences
 from seasoned.experiment.analysis.contrast import Contrast
-from seasoned.experiment.analysis.findings import amount, change, sentences
 from seasoned.experiment.analysis.task_run import TaskRun
 from seasoned.stats.interval import Estimate, Interval
 from tests.experiment.simulated import run

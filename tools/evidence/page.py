@@ -14,9 +14,8 @@ from tools.evidence.study import STUDIES, Study, session_id, task_set
 from seasoned.errors import CannotDo, NotFound
 from seasoned.example.block import Format
 from seasoned.example.library.storage import find_block
-from seasoned.experiment.analysis.analyse import Analysis, analyse
+from seasoned.experiment.analysis.analyse import Analysis, amount, analyse, sentences
 from seasoned.experiment.analysis.contrast import POWER, Effect
-from seasoned.experiment.analysis.findings import amount, sentences
 from seasoned.experiment.analysis.task_run import KINDS, Measure, TaskRun
 from seasoned.experiment.run.design import Design, Registration
 from seasoned.experiment.run.run_store import analyses, broken_off, load_design, load_records

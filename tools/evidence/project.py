@@ -11,13 +11,13 @@ from collections.abc import Iterator
 import msgspec
 from tools.evidence.service import ODD, PLAIN, STEPS
 
-from seasoned.experiment.task.environment import (
+from seasoned.experiment.task.task_file import (
     Condition,
     Environment,
     EnvironmentTool,
     Expectation,
+    Task,
 )
-from seasoned.experiment.task.task_file import Task
 
 PURPOSES = ("test", "check", "format", "build")
 TOOL, ARGUMENT = "run_command", "command"

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from seasoned.experiment.task.environment import (
+from seasoned.experiment.task.task_file import (
     Condition,
     Environment,
     EnvironmentTool,
     Expectation,
+    Task,
 )
-from seasoned.experiment.task.task_file import Task
 
 STEPS = 2  # requests to the model in a run: the call, and once again after an error
 ODD, PLAIN = "odd", "plain"

@@ -24,8 +24,7 @@ from seasoned.config import Config
 from seasoned.example.library.storage import library_for
 from seasoned.example.library.upkeep import refresh
 from seasoned.example.provision import BlockRequest, provision
-from seasoned.example.render import render
-from seasoned.example.render.script import placebo
+from seasoned.example.render import placebo, render
 from seasoned.experiment.analysis.analyse import AnalysisPlan
 from seasoned.experiment.analysis.contrast import POWER, Contrast, TestRule, smallest_by_sign
 from seasoned.experiment.run.design import INSTRUCTIONS, Design, Registration, RunStart

@@ -15,7 +15,7 @@ from pydantic_ai.toolsets import FunctionToolset
 from seasoned.config import Config
 from seasoned.errors import StoreError
 from seasoned.experiment.run.runner import AgentRun, AgentRunResult, ModelUnreachable
-from seasoned.experiment.task.environment import EnvironmentTool as OfferedTool
+from seasoned.experiment.task.task_file import EnvironmentTool as OfferedTool
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy

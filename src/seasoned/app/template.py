@@ -31,7 +31,7 @@ from seasoned.command.tool import TaskType
 from seasoned.config import Config, load
 from seasoned.digest import short_digest
 from seasoned.errors import NotFound, UsageError
-from seasoned.example.block import FORMATS, FORMS, Block, Form, Format
+from seasoned.example.block import Format
 from seasoned.example.call_form import call_form_of
 from seasoned.example.choose.offered import Tools
 from seasoned.example.example import MAX_AGE_DAYS, Template, check_name, name_from, name_key
@@ -60,7 +60,6 @@ from seasoned.example.provision import (
     listed,
 )
 from seasoned.example.provision import provision as provision_from
-from seasoned.example.render import Rendered, render
 from seasoned.project import name_of
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
@@ -84,7 +83,6 @@ class Refreshed(msgspec.Struct, frozen=True):
     library: Library
     use: TemplateUse
     changed: Sequence[StateChange]
-    too_old: int
 
 
 def library_now(store: Store) -> tuple[Library, TemplateUse]:
@@ -143,21 +141,6 @@ def _calls_like(store: Store, template: Template, query: str, until: float) -> i
         made = [call_form_of(tool, row["arguments"]) for row in rows if template.created_at <= row["moment"] < until]
         count += sum(call is not None and any(call.follows(form) for form in known) for call in made)
     return count
-
-
-def render_template(store: Store, found: SavedTemplate, format: str, form: str) -> Rendered:
-    """The block of a template with everything that may be shown of it, as a session would get it."""
-    try:
-        wanted, manner = msgspec.convert(format, Format), msgspec.convert(form, Form)
-    except msgspec.ValidationError:
-        raise UsageError(f"A template is rendered for {', '.join(FORMATS)}, as {', '.join(FORMS)}.") from None
-    template = found.template
-    block = Block(template.mark, found.library.active(template), template.addendum)
-    rendered = render(block, wanted, manner)
-    if not rendered.is_empty:
-        # The opening line of the block names it, so that a later scan knows what the session was shown.
-        storage.remember_block(store, block.digest, rendered.example_ids, now=time.time())
-    return rendered
 
 
 @contextmanager
@@ -270,19 +253,17 @@ def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:
     """Build or rebuild one template for each task type, suspend what later calls contradict."""
     now = time.time()
     done = update_templates(store, now=now, redactor=make_redactor(config), options=options)
-    library, old = storage.snapshot(store, now=now), too_old(store, now=now, options=options)
+    library = storage.snapshot(store, now=now)
     if not library.templates:
-        why = too_old_sentence(old) if old else why_nothing(store, options, now)
+        old = too_old(store, now=now, options=options)
+        why = (
+            f"Left out: {plural(old, 'good session')} that ended more than {MAX_AGE_DAYS:g} days ago. "
+            "`seasoned template build NAME` learns from old ones too."
+            if old
+            else why_nothing(store, options, now)
+        )
         raise NotFound(f"No task type has sessions to learn from yet, so nothing was saved. {why}")
-    return Refreshed(done.made, library, use_of(store), done.changed, old)
-
-
-def too_old_sentence(old: int) -> str:
-    """Which sessions automatic templates leave out, and how to learn from them."""
-    return (
-        f"Left out: {plural(old, 'good session')} that ended more than {MAX_AGE_DAYS:g} days ago."
-        " `seasoned template build NAME` learns from old ones too."
-    )
+    return Refreshed(done.made, library, use_of(store), done.changed)
 
 
 def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedTemplate, dict[str, int]]:

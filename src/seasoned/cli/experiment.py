@@ -20,8 +20,7 @@ from seasoned.cli.options import Commands, base_url_option, json_option, model_o
 from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
-from seasoned.experiment.analysis.analyse import Analysis
-from seasoned.experiment.analysis.findings import amount, change, sentences
+from seasoned.experiment.analysis.analyse import Analysis, amount, change, sentences
 from seasoned.experiment.analysis.task_run import KINDS
 from seasoned.experiment.live.assignment import SampleRatio
 from seasoned.experiment.live.live_report import (

@@ -13,10 +13,8 @@ import msgspec
 
 from seasoned.app import template as templates
 from seasoned.app.stores import make_redactor, own_store
-from seasoned.app.template import Refreshed, SavedTemplate, VersionEffect, render_template, too_old_sentence
+from seasoned.app.template import Refreshed, SavedTemplate, VersionEffect
 from seasoned.cli.options import (
-    FORMATS,
-    FORMS,
     PATHS_HELP,
     TASK_TYPES,
     Commands,
@@ -178,24 +176,19 @@ def list_templates(task_type: str | None, tags: str, stats: bool, as_json: bool)
 
 @template.command()
 @click.argument("name", metavar="NAME[@VERSION]")
-@click.option("--format", "as_format", type=FORMATS, help="Show the block as a session would get it.")
-@click.option("--form", type=FORMS, default="messages", show_default=True, help="The form of that block.")
 @json_option
-def show(name: str, as_format: str | None, form: str, as_json: bool) -> None:
+def show(name: str, as_json: bool) -> None:
     """Show a template and where its examples came from.
 
-    With --format, show what a session would see of it.
+    `seasoned warm NAME` shows what a session would see of it.
 
     \b
-    Example: seasoned template show code --format openai
+    Example: seasoned template show code
     """
     with own_store(load()) as store:
         found = templates.find_template(store, name)
-        if as_format is not None:
-            print_rendered(store, found, as_format, form, as_json=as_json)
-        else:
-            effects = templates.version_effects(store, found.template.name)
-            print_template(found, effects, as_json=as_json)
+        effects = templates.version_effects(store, found.template.name)
+        print_template(found, effects, as_json=as_json)
 
 
 @template.command()
@@ -332,15 +325,13 @@ def print_refreshed(store: Store, done: Refreshed, *, as_json: bool) -> None:
         made = {one.name for one in done.made}
         listed = storage.listed(store, library=done.library)
         names = [msgspec.structs.asdict(one) for one in listed if one.name in made]
-        answer = {"count": len(names), "templates": names, "changed": changed, "too_old": done.too_old}
+        answer = {"count": len(names), "templates": names, "changed": changed}
         print_json("templates", answer)
         return
     for template in done.made:
         print_saved(SavedTemplate(template, done.library, done.use), as_json=False)
     if not done.made:
         say("No new good sessions: the templates stay as they are.")
-    if done.too_old:
-        say(too_old_sentence(done.too_old))
     for one in done.changed:
         said = "May be shown again:" if one.state == "active" else one.state.capitalize()
         say(f"{said} {one.example_id} ({printable(one.tool)}): {printable(one.reason)}")
@@ -415,25 +406,6 @@ def _print_example(example: Example, library: Library, state: ExampleState | Non
     more = len(example.sources) - len(shown)
     if shown:
         say(f"  {'from':<10}{printable(', '.join(shown))}" + (f" and {more} more" if more > 0 else ""))
-
-
-def print_rendered(store: Store, found: SavedTemplate, format: str, form: str, *, as_json: bool) -> None:
-    """The block of a template with everything that may be shown of it."""
-    template = found.template
-    rendered = render_template(store, found, format, form)
-    if as_json:
-        shown = {**msgspec.structs.asdict(rendered), "content": rendered.content.decode("utf-8", "replace")}
-        print_json("template", {**template_answer(template, found.library, found.use), "rendered": shown})
-        return
-    if rendered.is_empty:
-        raise NotFound(
-            f"Nothing in {template.mark} may be shown now. `seasoned template show {template.name}` says why."
-        )
-    # Most formats are compact JSON, as an API gets it.
-    content = rendered.content if rendered.format == "text" else msgspec.json.format(rendered.content, indent=2)
-    click.echo(printable(content.decode("utf-8", "replace")))
-    # On stderr, so that the block alone can be redirected.
-    say(f"{rendered.tokens} tokens. A session gets what fits into its budget.", err=True)
 
 
 def print_list(templates: list[ListedTemplate], *, as_json: bool) -> None:

@@ -14,7 +14,6 @@ import click
 from seasoned.app.confirm import ListenOptions
 from seasoned.app.lessons import lesson_view
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
-from seasoned.app.template import too_old_sentence
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, say, table, when
 from seasoned.cli.project import folder_here, print_passed_over
@@ -23,7 +22,7 @@ from seasoned.cli.template import example_count
 from seasoned.config import Config, load
 from seasoned.connect.apply import is_connected
 from seasoned.example.library.storage import snapshot
-from seasoned.example.library.upkeep import refresh, too_old
+from seasoned.example.library.upkeep import refresh
 from seasoned.history.discover import discover
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.scan import ScanReport
@@ -181,8 +180,6 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     if library.templates:
         names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
         say(f"\nFor agents with named tools: {names}; `seasoned warm` shows what a new session gets.")
-    elif old := too_old(store, now=now):
-        say(too_old_sentence(old))
 
 
 def _serve(port: int | None, *, histories: Path | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any, Literal
 
@@ -124,69 +125,34 @@ def age_reason(example: Example, now: float) -> tuple[str, dict[str, Any]]:
 
 
 MAX_NAME_CHARS = 64
-# File systems allow 255 bytes, and a suffix must still fit.
+# A file of this name stays in its folder, and its name fits into every file system.
+_NAME = re.compile(r"\w[\w-]*(?:\.[\w-]+)*\Z")
 _LONGEST_BYTES = 200
-_DEVICES = frozenset(
-    ["con", "prn", "aux", "nul", "conin", "conout", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
-)
-# Alphabets with letters that look the same: a name may use only one of them.
-_ALIKE = ("LATIN", "CYRILLIC", "GREEK")
+_NOT_IN_A_NAME = re.compile(r"[^\w-]+")
 
 
 def check_name(name: str) -> str:
-    """The name as it is stored (NFKC); UsageError says what is wrong with it."""
-    wrong = _wrong(name)
-    if wrong is not None:
+    """The name as it is stored (NFKC); UsageError says what is allowed."""
+    kept = unicodedata.normalize("NFKC", name[: 4 * MAX_NAME_CHARS])
+    fits = len(kept) <= MAX_NAME_CHARS and len(kept.encode("utf-8", "replace")) <= _LONGEST_BYTES
+    # Some letters become several when case is folded: the key must be valid too.
+    if not fits or not _NAME.match(kept) or not _NAME.match(name_key(kept)):
         shown = name if len(name) <= MAX_NAME_CHARS else name[:MAX_NAME_CHARS] + "…"
-        raise UsageError(f"{shown!r} cannot be the name of a template: {wrong}.")
-    return unicodedata.normalize("NFKC", name)
+        raise UsageError(
+            f"{shown!r} cannot be the name of a template: use letters, digits, '-', '_' and single dots, "
+            f"at most {MAX_NAME_CHARS} characters."
+        )
+    return kept
 
 
 def name_from(text: str) -> str:
     """A valid name close to a text; different texts that are too long get different names."""
-    kept = "".join(one if _is_allowed(one) else "-" for one in unicodedata.normalize("NFKC", text))
-    while ".." in kept:
-        kept = kept.replace("..", ".")
-    kept = kept.strip("-.")
-    if len(kept) > MAX_NAME_CHARS:
-        kept = f"{kept[: MAX_NAME_CHARS - 9].rstrip('-.')}-{short_digest(text)[:8]}"
-    # The result may still be reserved, or mix alphabets that look alike.
-    return kept if _wrong(kept) is None else f"template-{short_digest(text)[:8]}"
+    kept = _NOT_IN_A_NAME.sub("-", unicodedata.normalize("NFKC", text)).strip("-")
+    if not kept or len(kept.encode()) > MAX_NAME_CHARS:
+        kept = f"{kept[:20].strip('-') or 'template'}-{short_digest(text)[:8]}"
+    return kept
 
 
 def name_key(name: str) -> str:
     """A key that is equal for names that differ only in capitals."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-
-
-def _wrong(name: str) -> str | None:
-    if len(name) > 4 * MAX_NAME_CHARS:
-        return f"it has more than {MAX_NAME_CHARS} characters"
-    kept = unicodedata.normalize("NFKC", name)
-    if not kept:
-        return "it is empty"
-    if len(kept) > MAX_NAME_CHARS or len(kept.encode("utf-8", "replace")) > _LONGEST_BYTES:
-        return f"it has more than {MAX_NAME_CHARS} characters"
-    for character in kept:
-        if not _is_allowed(character):
-            return f"{character!r} is not allowed (only letters, digits, '-', '_' and '.')"
-    if kept[0] in ".-":
-        return "it begins with a dot or a dash"
-    if kept[-1] == "." or ".." in kept:
-        return "it has a dot at its end or two in a row"
-    if name_key(kept.partition(".")[0]) in _DEVICES:
-        return "Windows reserves it for a device"
-    if len({unicodedata.name(letter, "").partition(" ")[0] for letter in kept if letter.isalpha()} & {*_ALIKE}) > 1:
-        return "it mixes letters of alphabets that look alike"
-    # Some letters become several when case is folded: the key must be valid too.
-    if not all(map(_is_allowed, name_key(kept))):
-        return "it has letters whose capitals differ between systems"
-    return None
-
-
-def _is_allowed(character: str) -> bool:
-    if character.isascii():
-        return character.isalnum() or character in "-_."
-    category = unicodedata.category(character)
-    # Fillers count as letters but are invisible.
-    return category in ("Lu", "Ll", "Lo", "Lm", "Nd") and "FILLER" not in unicodedata.name(character, "FILLER")

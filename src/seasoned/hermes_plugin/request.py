@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from seasoned.begin.notice import hint_notice, kept_notice, start_notice
 from seasoned.begin.ongoing import (
     CallHints,
     experiment_database,
@@ -27,7 +26,15 @@ from seasoned.begin.ongoing import (
     with_lines,
 )
 from seasoned.begin.settings import BeginSettings
-from seasoned.begin.start_text import BegunMemory, begin_with_memory, begin_with_sheet, find_memory
+from seasoned.begin.start_text import (
+    BegunMemory,
+    begin_with_memory,
+    begin_with_sheet,
+    find_memory,
+    hint_notice,
+    kept_notice,
+    start_notice,
+)
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.command.tool import tool_of
 from seasoned.config import Config

@@ -63,7 +63,7 @@ def _notice(agent: Agent, event: HookEvent, told: str) -> str:
     """The line for the user about what the agent sees; empty if there is nothing, or the user wants none."""
     if not told or not begin_settings(load(), agent).is_visible:
         return ""
-    from seasoned.begin.notice import hint_notice
+    from seasoned.begin.start_text import hint_notice
 
     return hint_notice(f"{agent}:{event.session_id}", told)
 
@@ -73,7 +73,7 @@ def _news(agent: Agent) -> str:
     config = load()
     if not config.store_path.exists() or not begin_settings(config, agent).is_visible:
         return ""
-    from seasoned.begin.notice import kept_notice
+    from seasoned.begin.start_text import kept_notice
 
     return kept_notice(open_until_exit(config.store_path), agent)
 

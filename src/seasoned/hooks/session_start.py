@@ -70,7 +70,7 @@ def _notice(agent: Agent, event: HookEvent, config: Config, block: bytes | None,
     """The line for the user: what the session was shown, and what reviews kept since the last time."""
     if event.source not in _BEGINS:
         return ""
-    from seasoned.begin.notice import kept_notice, start_notice
+    from seasoned.begin.start_text import kept_notice, start_notice
 
     commands = sum(line.startswith(b"- ") for line in (block or b"").splitlines())
     shown = start_notice(f"{agent}:{event.session_id}", commands, None if memory is None else memory.made)

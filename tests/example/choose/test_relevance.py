@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seasoned.example.choose.relevance import relevance, words_of
+from seasoned.example.choose.choice import relevance, words_of
 
 
 def test_names_are_split_and_empty_words_left_out() -> None:

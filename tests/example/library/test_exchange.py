@@ -252,7 +252,7 @@ def test_a_file_that_is_no_template_is_refused_in_one_sentence(content: bytes, w
     assert "'x.json'" in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("name", ["../../x", "CON", "x" * 300, "a\u202eb", ""])
+@pytest.mark.parametrize("name", ["../../x", "x" * 300, "a\u202eb", ""])
 @pytest.mark.parametrize("shape", HERMES)
 def test_a_name_in_a_file_cannot_leave_the_folder(shape: Shape, name: str) -> None:
     with pytest.raises(UsageError, match="cannot be the name"):

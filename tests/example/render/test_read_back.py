@@ -12,8 +12,7 @@ import pytest
 
 from seasoned.example.block import FORMS, Block, Form, Format
 from seasoned.example.provision import insert
-from seasoned.example.render import render
-from seasoned.example.render.script import placebo
+from seasoned.example.render import placebo, render
 from seasoned.history.formats import read_file
 from seasoned.session import Session
 from tests.example.blocks import SMALL, drawn_block

@@ -14,8 +14,7 @@ from seasoned.example.choose.offered import offered
 from seasoned.example.example import Template
 from seasoned.example.library.storage import Library
 from seasoned.example.provision import BUDGET
-from seasoned.example.render import Rendered, render
-from seasoned.example.render.script import placebo
+from seasoned.example.render import Rendered, placebo, render
 from seasoned.experiment.analysis.analyse import CONTROL, PLACEBO, AnalysisPlan
 from seasoned.experiment.analysis.contrast import Contrast
 from seasoned.experiment.analysis.task_run import Measure

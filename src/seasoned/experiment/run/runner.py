@@ -15,8 +15,7 @@ from seasoned.example.library.storage import WarmBlock, keep_block
 from seasoned.experiment.analysis.task_run import RunCall, TaskRun, calls_of
 from seasoned.experiment.run.design import Arm, Design, Material, RunStart, show
 from seasoned.experiment.run.run_store import begin, load_records, save
-from seasoned.experiment.task.environment import Answer, EndState, EnvironmentTool, check
-from seasoned.experiment.task.task_file import Task, TaskSet
+from seasoned.experiment.task.task_file import Answer, EndState, EnvironmentTool, Task, TaskSet, check
 from seasoned.session import Session, SessionRef, Usage
 from seasoned.store import Store, open_store
 
