@@ -85,12 +85,6 @@ async def show(
             lambda store: spending_chart(store, now=histories.now(store), days=DAYS[days], project=key, without=counted)
         ),
     )
-    # A session of several days or models would count in each of them.
-    whole = own
-    if own_by not in ("project", "agent"):
-        whole = await histories.read(
-            lambda store: history_totals(store, "agent", since=since, project=key, without=counted)
-        )
     return answer(
         request,
         here,
@@ -100,7 +94,7 @@ async def show(
             chosen.within(_recorded_table(own_by, own, after)),
         ),
         chart=chart,
-        figures=_figures(through, whole, days),
+        figures=_figures(through, own, days, counts_once=own_by in ("project", "agent")),
         project=chosen,
         prices=prices,
         by=by,
@@ -183,7 +177,10 @@ def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -
     )
 
 
-def _figures(through: Sequence[UsageTotal], own: Sequence[HistoryTotal], days: str) -> list[dict[str, Any]]:
+def _figures(
+    through: Sequence[UsageTotal], own: Sequence[HistoryTotal], days: str, *, counts_once: bool
+) -> list[dict[str, Any]]:
+    """The whole; `counts_once`: each session is in one row, and not in one for each of its days or models."""
     requests, unpriced = sum(one.requests for one in through), sum(one.unpriced for one in through)
     sessions, priced = sum(one.sessions for one in own), sum(one.sessions - one.unpriced for one in own)
     spent, recorded = (reduce(sum_known, [one.cost_usd for one in some], None) for some in (through, own))
@@ -194,7 +191,7 @@ def _figures(through: Sequence[UsageTotal], own: Sequence[HistoryTotal], days: s
         figure(
             "Read from histories",
             dollars(recorded, unknown="unknown") if sessions else "–",
-            f"{period}; known of {number(priced)} of {number(sessions)} sessions"
+            f"{period}{f'; known of {number(priced)} of {number(sessions)} sessions' if counts_once else ''}"
             if sessions
             else f"no session in {period}",
             "#table-recorded",
