@@ -6,7 +6,6 @@ Two projects in one home and a folder without sessions, through the gateway, the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,7 @@ RESULT = json.dumps({"output": ERROR, "exit_code": 2, "error": None})
 @pytest.fixture(autouse=True)
 def _is_never_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """How busy the machine is does not matter here; other tests are about requests that cannot wait."""
-    for limit in ("_BLOCK_SECONDS", "_HINT_SECONDS"):
-        monkeypatch.setattr(f"seasoned.gateway.provision.{limit}", 60.0)
+    monkeypatch.setattr("seasoned.gateway.provision._BLOCK_SECONDS", 60.0)
     # A process that learns from the store would find no session behind what `_know` says, and remove it.
     monkeypatch.setattr("seasoned.gateway.record.recorder.begin", lambda home: None)
 
@@ -111,12 +109,7 @@ def _result_in(messages: list[dict[str, Any]]) -> str:
     return next(str(one["content"]) for one in messages if one.get("tool_call_id") == "call_1")
 
 
-def _through_gateway(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
-    """What the provider is sent as the result of the call, in each request."""
-    return [_result_in(ask_gateway(project, session, messages)) for messages in requests]
-
-
-def _through_hermes(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
+def _send(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
     if project is not None:
         _HERMES.keep_session(session, project)
     found = []
@@ -129,53 +122,44 @@ def _through_hermes(project: str | None, session: str, *requests: list[dict[str,
 
 
 _HERMES = HermesEntry()
-Send = Callable[..., list[str]]
-both_ways = pytest.mark.parametrize(
-    ("send", "entry"), [(_through_gateway, GatewayEntry()), (_through_hermes, HermesEntry())], ids=["gateway", "hermes"]
-)
 
 
-@both_ways
-def test_a_failed_call_is_answered_with_what_repaired_it_in_this_project(send: Send, entry: Any) -> None:
-    _two_projects(entry)
-    first, later = send("shop", "s1", _turns(), _turns(2))
+def test_a_failed_call_is_answered_with_what_repaired_it_in_this_project() -> None:
+    _two_projects(_HERMES)
+    first, later = _send("shop", "s1", _turns(), _turns(2))
     assert first == f"{RESULT}\n\n[seasoned] `sh render.sh --env shop` works here (2 sessions)."
     assert later == first, "the provider has cached it"
-    assert send("bank", "s2", _turns())[0].endswith("`sh render.sh --env bank` works here (2 sessions).")
-    assert send("garden", "s3", _turns()) == send(None, "s4", _turns()) == [RESULT]
+    assert _send("bank", "s2", _turns())[0].endswith("`sh render.sh --env bank` works here (2 sessions).")
+    assert _send("garden", "s3", _turns()) == _send(None, "s4", _turns()) == [RESULT]
 
 
 @pytest.mark.parametrize("session", ["s1", None], ids=["named", "by its words"])
 def test_what_the_gateway_told_keeps_its_bytes_through_compaction(session: str | None) -> None:
-    """The item of the first prompt and the hint at a call, after the project has forgotten both."""
+    """The item of the first prompt, after the project has forgotten it."""
     _two_projects(GatewayEntry())
     made = [("call_1", "terminal", f'{{"command": "{FAILS}"}}')]
     item = block_in(json.dumps(ask_gateway("shop", session, ASK, chat("", calls=made))))
     assert item is not None and "In this project: Test: `python -m shop_tests` (3 sessions)." in item
-    hint = _result_in(ask_gateway("shop", session, _turns(), chat("It failed.")))
-    assert hint.endswith("`sh render.sh --env shop` works here (2 sessions).")
     with open_store(load().store_path) as store, store.write():
         store.connection.execute("DELETE FROM lesson")
 
-    def seen(project: str, name: str | None, messages: list[dict[str, Any]]) -> tuple[str | None, str]:
-        sent = ask_gateway(project, name, messages)
-        return block_in(json.dumps(sent)), _result_in(sent)
+    def seen(project: str, name: str | None, messages: list[dict[str, Any]]) -> str | None:
+        return block_in(json.dumps(ask_gateway(project, name, messages)))
 
     after = [*_turns(1), {"role": "user", "content": "Try another way."}]
-    assert seen("shop", session, after) == (item, hint)
+    assert seen("shop", session, after) == item
     summary = [ASK[0], {"role": "user", "content": "This is a summary: it failed."}, *_turns(2)[2:]]
     if session is not None:
-        assert seen("shop", session, summary) == (item, hint)
-    assert seen("bank", session, after) == (None, RESULT), "another key's history is not this one's"
+        assert seen("shop", session, summary) == item
+    assert seen("bank", session, after) is None, "another key's history is not this one's"
 
 
-@both_ways
-def test_a_conversation_whose_arm_shows_nothing_gets_no_hint(send: Send, entry: Any) -> None:
-    _two_projects(entry)
+def test_a_conversation_whose_arm_shows_nothing_gets_no_hint() -> None:
+    _two_projects(_HERMES)
     settings = load().home / "config.toml"
     settings.write_text('[warm]\nexperiment = "autumn"\n')
     with open_store(load().store_path) as store:
         split = new_split("autumn", [ArmShare("cold", 1e9), ArmShare("warm", 1e-9)], salt="s")
         keep_split(store, split, now=1.0)
-    send("shop", "s1", [*ASK, {"role": "tool", "tool_call_id": "call_1", "content": "x"}])  # it begins
-    assert send("shop", "s1", _turns()) == [RESULT]
+    _send("shop", "s1", [*ASK, {"role": "tool", "tool_call_id": "call_1", "content": "x"}])  # it begins
+    assert _send("shop", "s1", _turns()) == [RESULT]

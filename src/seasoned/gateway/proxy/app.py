@@ -344,9 +344,6 @@ class Gateway:
         if self._warming is not None and exchange.conversation is not None:
             with self._failures.shield("provision"):
                 body = await self._warming.warm(exchange, body, headers)
-            # Separate from the block, which must be in every request even if a hint fails.
-            with self._failures.shield("provision"):
-                body = await self._warming.hint(exchange, body, headers)
         if asked.is_stream and not asked.wants_usage:
             with self._failures.shield("read"):
                 asking = ask_for_usage(body)

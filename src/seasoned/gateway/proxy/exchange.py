@@ -26,7 +26,6 @@ class WireApi(NamedTuple):
     format: Format
     read_request: Callable[[bytes], ApiRequest | None]
     insert_block: Callable[[bytes, bytes], bytes]
-    follow_results: Callable[[bytes, dict[str, str]], bytes]
     read_response: Callable[[bytes], ApiResponse]
     open_stream: Callable[[], EventStream]
 

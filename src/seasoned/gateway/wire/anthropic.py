@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
-from seasoned.gateway.wire.splice import follow, follow_in, insert_after
+from seasoned.gateway.wire.splice import insert_after
 from seasoned.history.chat import spoken_text
 from seasoned.history.coerce import (
     anthropic_usage,
@@ -61,18 +59,6 @@ def read_request(body: bytes) -> ApiRequest | None:
 def insert_block(body: bytes, content: bytes) -> bytes:
     """The body with a block of messages after the leading system messages, and no other value changed."""
     return insert_after(body, "messages", _is_system, content)
-
-
-def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
-    """The body with a line after the result of each of these calls, and no other value changed."""
-
-    def follow_parts(parts: list[msgspec.Raw]) -> list[msgspec.Raw]:
-        return follow(parts, lines, named="tool_use_id", content="content")
-
-    def follow_messages(messages: list[msgspec.Raw]) -> list[msgspec.Raw]:
-        return [msgspec.Raw(follow_in(bytes(message), "content", follow_parts)) for message in messages]
-
-    return follow_in(body, "messages", follow_messages) if lines else body
 
 
 def read_response(body: bytes) -> ApiResponse:

@@ -6,7 +6,7 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
-from seasoned.gateway.wire.splice import follow, follow_in, insert_after, read_fields, with_fields
+from seasoned.gateway.wire.splice import insert_after, read_fields, with_fields
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import (
     arguments_of,
@@ -57,13 +57,6 @@ def read_request(body: bytes) -> ApiRequest | None:
 def insert_block(body: bytes, content: bytes) -> bytes:
     """The body with a block of messages after the system part, and no other value changed."""
     return insert_after(body, "messages", _is_system, content)
-
-
-def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
-    """The body with a line after the result of each of these calls, and no other value changed."""
-    return follow_in(
-        body, "messages", lambda messages: follow(messages, lines, named="tool_call_id", content="content")
-    )
 
 
 def ask_for_usage(body: bytes) -> bytes | None:

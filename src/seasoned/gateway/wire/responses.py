@@ -6,7 +6,7 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
-from seasoned.gateway.wire.splice import follow, follow_in, insert_after, read_fields, read_items, with_fields
+from seasoned.gateway.wire.splice import insert_after, read_fields, read_items, with_fields
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import (
     arguments_of,
@@ -76,16 +76,6 @@ def insert_block(body: bytes, content: bytes) -> bytes:
     if block and bytes(given).startswith(b'"'):
         return with_fields(fields, input=[*block, {"type": "message", "role": "user", "content": given}])
     return insert_after(body, "input", _comes_first, content)
-
-
-def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
-    """The body with a line after the result of each of these calls, and no other value changed."""
-    # The call has the same id as its result, but no output.
-    return follow_in(
-        body,
-        "input",
-        lambda items: follow(items, lines, named="call_id", content="output", part_type="input_text"),
-    )
 
 
 def read_response(body: bytes) -> ApiResponse:

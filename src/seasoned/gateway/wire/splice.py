@@ -55,45 +55,6 @@ def _count_leading(items: Sequence[msgspec.Raw], belongs: Callable[[dict[str, An
     return len(items)
 
 
-def follow_in(body: bytes, name: str, follow: Callable[[list[msgspec.Raw]], list[msgspec.Raw]]) -> bytes:
-    """The body with the list `name` as `follow` returns it; the body itself if nothing changes."""
-    fields = read_fields(body)
-    items = None if fields is None else read_items(fields.get(name))
-    if fields is None or items is None:
-        return body
-    followed = follow(items)
-    return body if followed == items else with_fields(fields, **{name: followed})
-
-
-def follow(
-    results: list[msgspec.Raw], lines: dict[str, str], *, named: str, content: str, part_type: str = "text"
-) -> list[msgspec.Raw]:
-    """The results with lines after their contents, which are texts or lists of parts.
-
-    `lines` are by the ids of calls, which a result has in its field `named`.
-    """
-    found = []
-    for result in results:
-        fields = read_fields(result) if any(one.encode() in bytes(result) for one in lines) else None
-        given = None if fields is None else fields.get(content)
-        name = None if fields is None or named not in fields else _value(fields[named])
-        if fields is not None and given is not None and isinstance(name, str) and name in lines:
-            told = _followed(given, lines[name], part_type)
-            found.append(result if told is None else msgspec.Raw(with_fields(fields, **{content: told})))
-        else:
-            found.append(result)
-    return found
-
-
-def _followed(given: msgspec.Raw, line: str, part_type: str) -> msgspec.Raw | list[object] | None:
-    """A content with a line after it; None if it is neither a text nor a list."""
-    written = bytes(given).strip()
-    if written.startswith(b'"'):
-        return msgspec.Raw(written[:-1] + _encode(f"\n\n{line}")[1:])
-    items = read_items(given)
-    return None if items is None else [*items, {"type": part_type, "text": line}]
-
-
 def _value(written: msgspec.Raw) -> object:
     try:
         return decode(bytes(written))
