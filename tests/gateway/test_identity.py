@@ -66,9 +66,8 @@ def test_the_first_header_that_is_there_names_the_session(first: int) -> None:
 def test_without_a_header_the_body_names_the_session() -> None:
     assert found({}, ask_chat("Hello", prompt_cache_key="cache")).ref == SessionRef("gateway", "cache")
     told = json.dumps({"session_id": SESSION, "device_id": "d"})
-    for user_id in (told, f"user_abc_account__session_{SESSION}"):
-        asked = ask_anthropic("Hello", metadata={"user_id": user_id})
-        assert found({}, asked).ref == SessionRef("claude-code", SESSION)
+    asked = ask_anthropic("Hello", metadata={"user_id": told})
+    assert found({}, asked).ref == SessionRef("claude-code", SESSION)
 
 
 def test_a_session_is_the_same_while_it_grows_and_another_for_other_words() -> None:

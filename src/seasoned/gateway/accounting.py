@@ -192,15 +192,6 @@ class EntryCost(msgspec.Struct, frozen=True):
 Pricing = Callable[[UsageEntry], EntryCost]
 
 
-class RecordedCounts(msgspec.Struct):
-    """What one gateway has counted since it started."""
-
-    cost_usd: float = 0.0
-    unpriced: int = 0
-    # Examples that were suspended, restored or retired.
-    decisions: int = 0
-
-
 class UsageTotal(msgspec.Struct, frozen=True, kw_only=True):
     """What all requests of one session, model, day or key used."""
 
@@ -240,14 +231,12 @@ def pricing(settings: GatewaySettings) -> Pricing:
     return price
 
 
-def add_entries(database: Database, entries: Iterable[UsageEntry], price: Pricing) -> list[EntryCost]:
-    """Store entries in one transaction, and return what they cost; one that is already there is replaced."""
-    newest = {entry.id: entry for entry in entries}
-    costs = [price(entry) for entry in newest.values()]
+def add_entries(database: Database, entries: Iterable[UsageEntry], price: Pricing) -> None:
+    """Store entries in one transaction; one that is already there is replaced."""
+    rows = [_row(entry, price(entry)) for entry in {entry.id: entry for entry in entries}.values()]
     with database.write():
-        for entry, cost in zip(newest.values(), costs, strict=True):
-            database.run("gateway.add_request", _row(entry, cost))
-    return costs
+        for row in rows:
+            database.run("gateway.add_request", row)
 
 
 def _row(entry: UsageEntry, price: EntryCost) -> dict[str, object]:

@@ -6,7 +6,6 @@ import asyncio
 import re
 import socket
 import time
-from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
@@ -30,8 +29,6 @@ from seasoned.gateway.wire.event_stream import fields_of
 from seasoned.gateway.wire.request import ApiRequest
 from seasoned.history.coerce import string
 
-# The status that nginx logs for a client that left; it is not sent to anyone.
-_CLIENT_LEFT = 499
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
 _KINDS |= {413: "request_too_large", 421: "misdirected_request", 426: "upgrade_not_supported", 429: "rate_limit_error"}
 
@@ -169,10 +166,6 @@ class Gateway:
         self._budgets = budgets
         self._journal = journal
         self._failures = failures
-        # Answers by upstream and status, requests that were refused by status, and how accounted answers ended.
-        self._answers: Counter[str] = Counter()
-        self._refused: Counter[str] = Counter()
-        self._ended: Counter[str] = Counter()
         self._open = 0
         self._conversations = conversations
         self._recording = recording
@@ -185,7 +178,6 @@ class Gateway:
             return
         api: Api = "anthropic" if _speaks_anthropic(scope) else "openai"
         if (stranger := self._unknown_host(scope)) is not None:
-            self._refused["421"] += 1
             await refuse(send, api, 421, _UNKNOWN_HOST.format(stranger))
             return
         if scope["method"] == "GET" and scope["path"] in _HEALTH:
@@ -195,10 +187,9 @@ class Gateway:
         try:
             await self._pass(scope, receive, send, api)
         except RequestRefused as error:
-            self._refused[str(error.status)] += 1
             await refuse(send, api, error.status, str(error))
         except ClientGone:
-            self._refused[str(_CLIENT_LEFT)] += 1
+            pass
         finally:
             self._open -= 1
 
@@ -209,11 +200,7 @@ class Gateway:
             "status": "ok",
             "failed_open": dict(self._failures.counts),
             "open": self._open,
-            "answers": dict(self._answers),
-            "refused": dict(self._refused),
-            "ended": dict(self._ended),
             "unwritten": self._recording.waiting,
-            **msgspec.structs.asdict(self._recording.counts),
             "keys_over_budget": self._budgets.over,
         }
 
@@ -308,20 +295,14 @@ class Gateway:
             key=self._upstreams.own_key(upstream),
             is_read=wire is not None,
         )
-        # Stays 0 if the client disconnected before an answer began.
-        status = 0
         try:
             reply = await self._upstreams.send(upstream, scope["method"], target, sent, body)
-            status = reply.status
             try:
                 await self._forward_answer(reply, exchange, send, began)
             finally:
                 await reply.close()
         except UpstreamUnreachable as error:
-            status = error.status
-            await refuse(send, api, status, str(error))
-        finally:
-            self._answers[f"{upstream.name} {status or _CLIENT_LEFT}"] += 1
+            await refuse(send, api, error.status, str(error))
 
     def _parse_request(
         self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
@@ -397,9 +378,8 @@ class Gateway:
 
     def _finish(self, exchange: Exchange, ended: Ended, began: float) -> None:
         self._write_journal(exchange, ended, began)
-        if (entry := exchange.entry) is None:
+        if exchange.entry is None:
             return
-        self._ended[entry.ended] += 1
         with self._failures.shield("identity"):
             self._conversations.answered(exchange.conversation, exchange.answer)
         with self._failures.shield("record"):

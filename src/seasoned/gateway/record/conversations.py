@@ -29,7 +29,6 @@ CODEX = "codex"
 
 _PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 _PLAIN_ID = re.compile(r"[!-~]{1,200}\Z")
-_OLD_USER_ID = re.compile(r"_session_([0-9a-fA-F-]{36})\Z")
 _SUBAGENT_MARK = "cc_is_subagent=true"
 _TITLE_FIELDS = frozenset({"title", "isNewTopic", "name"})
 _TITLE_PROMPT = re.compile(
@@ -185,11 +184,9 @@ def _by_body(
 
 
 def _session_of_user(user_id: str | None) -> str | None:
-    """The session id inside Claude Code's user id, in either of its formats."""
+    """The session id inside Claude Code's user id."""
     if user_id is None:
         return None
-    if old := _OLD_USER_ID.search(user_id):
-        return old[1]
     return _plain(string((fields_of(user_id.encode("utf-8", "replace")) or {}).get("session_id")))
 
 

@@ -16,7 +16,6 @@ from seasoned.gateway.accounting import (
     EntryCost,
     KeyCache,
     Pricing,
-    RecordedCounts,
     UsageEntry,
     UsageJournal,
     add_entries,
@@ -112,7 +111,6 @@ class GatewayRecorder:
         self._given: deque[FinishedExchange] = deque()
         # Two counters, each changed by one thread only: concurrent additions to one number would be lost.
         self._taken_bytes = self._written_bytes = 0
-        self.counts = RecordedCounts()
         self._recorded: list[str] = []
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -203,13 +201,11 @@ class GatewayRecorder:
                 self._database = open_database(self._config)
             for path, entries in self._journal.take():
                 try:
-                    costs = add_entries(self._database, entries, self._price_entry)
+                    add_entries(self._database, entries, self._price_entry)
                 except StoreError:
                     if path is None:
                         self._journal.put_back(entries)
                     raise
-                self.counts.cost_usd += sum(one.usd or 0.0 for one in costs)
-                self.counts.unpriced += sum(one.usd is None for one in costs)
                 if path is not None:
                     self._journal.done(path)
             self._mark_recorded(self._database)
@@ -257,7 +253,6 @@ class GatewayRecorder:
         if self._archive is None or self._database is None or not self._watch.is_due(now):
             return
         for told in self._archive.guard(self._database, now=now):
-            self.counts.decisions += 1
             _log.warning("%s", told)
 
     def _write_batch(self, archive: SessionWriter, batch: list[FinishedExchange]) -> None:

@@ -6,7 +6,6 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -25,8 +24,6 @@ from seasoned.store import Database, Store
 _CALL = "c"
 _RESULT = "r"
 _ASSISTANT = "a"
-_SHORT_CHARS = 100
-_DIGESTS_KEPT = 32_768
 _KINDS = {"user": "u", "system": "s", "assistant": _ASSISTANT}
 _SUMMARY_OPENINGS = (
     "This session is being continued from a previous conversation",
@@ -171,16 +168,8 @@ def _mark_summary(said: tuple[Message, ...]) -> tuple[Message, ...]:
 
 
 def _digest(key: bytes, *parts: str) -> str:
-    return _known_digest(key, *parts) if sum(map(len, parts)) <= _SHORT_CHARS else _new_digest(key, *parts)
-
-
-def _new_digest(key: bytes, *parts: str) -> str:
     told = "".join([f"{len(part)}:{part}" for part in parts])
     return blake2b(told.encode("utf-8", "surrogatepass"), key=key[:64], digest_size=12).hexdigest()
-
-
-# Every request repeats the ids and beginnings of the one before.
-_known_digest = lru_cache(_DIGESTS_KEPT)(_new_digest)
 
 
 # A conversation that is dropped from memory is read from the store again when it goes on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
-from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said, tools_of
 from seasoned.gateway.wire.splice import insert_after
 from seasoned.history.chat import spoken_text
 from seasoned.history.coerce import (
@@ -48,7 +48,7 @@ def read_request(body: bytes) -> ApiRequest | None:
         system="\n".join([text for text in system if text]),
         messages=messages,
         results=results,
-        tools=tuple([tool for tool in as_list(fields.get("tools")) if isinstance(tool, dict)]),
+        tools=tools_of(fields),
         is_stream=fields.get("stream") is True,
         max_tokens=integer(fields.get("max_tokens")),
         user_id=string(as_object(fields.get("metadata")).get("user_id")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
-from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said, tools_of
 from seasoned.gateway.wire.splice import insert_after, read_fields, with_fields
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import (
@@ -43,7 +43,7 @@ def read_request(body: bytes) -> ApiRequest | None:
         system="\n".join([spoken_text(message.get("content")) for message in given[:start]]),
         messages=messages,
         results=results,
-        tools=tuple([tool for tool in as_list(fields.get("tools")) if isinstance(tool, dict)]),
+        tools=tools_of(fields),
         is_stream=is_stream,
         wants_usage=not is_stream or as_object(fields.get("stream_options")).get("include_usage") is True,
         max_tokens=integer(first_of(fields, "max_completion_tokens", "max_tokens")),
@@ -118,8 +118,6 @@ class ChatStream(EventStream):
             self._texts += [words] if isinstance(words, str) else []
         for part in as_list(delta.get("tool_calls")):
             self._read_call(as_object(part))
-        if isinstance(legacy := delta.get("function_call"), dict):
-            self._read_call({"index": 0, "function": legacy})
 
     def _read_call(self, part: dict[str, Any]) -> None:
         index = integer(part.get("index")) or 0
@@ -161,8 +159,6 @@ def _tell(turns: RequestTurns, message: dict[str, Any]) -> None:
 
 def _calls(message: dict[str, Any]) -> list[tuple[object, str, dict[str, Any]]]:
     given = [as_object(call) for call in as_list(message.get("tool_calls"))]
-    if isinstance(legacy := message.get("function_call"), dict):
-        given.append({"function": legacy})
     found = []
     for call in given:
         # A custom tool is called with a text instead of a function's arguments.

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.history.chat import spoken_text
-from seasoned.history.coerce import identity
+from seasoned.history.coerce import as_list, identity
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, OLDER_BLOCKS, is_synthetic_id, opens_block
 from seasoned.session import NO_MARKS, Marks, Message, Result, Role, ToolCall, Usage
 
@@ -80,6 +80,11 @@ def first_said(messages: Sequence[dict[str, Any]], is_system: Callable[[dict[str
         if not is_system(message) or opens_block(spoken_text(message.get("content"))):
             return at
     return len(messages)
+
+
+def tools_of(fields: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    """The tools that a request offers, as they were given."""
+    return tuple([tool for tool in as_list(fields.get("tools")) if isinstance(tool, dict)])
 
 
 _encode = msgspec.json.Encoder(order="deterministic").encode

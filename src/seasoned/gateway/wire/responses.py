@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
-from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said, tools_of
 from seasoned.gateway.wire.splice import insert_after, read_fields, read_items, with_fields
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import (
@@ -48,7 +48,7 @@ def read_request(body: bytes) -> ApiRequest | None:
         system="\n".join([text for text in system if text]),
         messages=messages,
         results=results,
-        tools=(*_tools(fields), *[tool for item in items[:start] for tool in _tools(item)]),
+        tools=(*tools_of(fields), *[tool for item in items[:start] for tool in tools_of(item)]),
         is_stream=fields.get("stream") is True,
         previous_response_id=string(fields.get("previous_response_id")),
         conversation=_conversation(fields),
@@ -135,10 +135,6 @@ def _comes_first(item: dict[str, Any]) -> bool:
     return _is_system(item) or (
         item.get("role") == "user" and spoken_text(item.get("content")).startswith(_SURROUNDINGS)
     )
-
-
-def _tools(fields: dict[str, Any]) -> list[dict[str, Any]]:
-    return [tool for tool in as_list(fields.get("tools")) if isinstance(tool, dict)]
 
 
 def _conversation(fields: dict[str, Any]) -> str | None:
