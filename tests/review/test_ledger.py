@@ -19,7 +19,7 @@ from seasoned.review.ledger import (
     reviews,
     spent_today,
 )
-from seasoned.runner.request import Run
+from seasoned.runner.agent import Run
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store, open_temporary
 from tests.each_case import each_case

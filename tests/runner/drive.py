@@ -20,7 +20,7 @@ from seasoned.redact.key import Secrecy
 from seasoned.review.answer import Context
 from seasoned.review.due import reviewer_of
 from seasoned.review.run import review_session
-from seasoned.runner.request import RunRequest
+from seasoned.runner.agent import RunRequest
 from seasoned.runner.run import run
 from seasoned.schedule.job import Every, Job, Slot
 from seasoned.schedule.run import run_slot

@@ -17,24 +17,24 @@ from tests.scripted_model import Answer, ScriptedModel, call, serve_script
 
 def test_a_tool_that_fails_does_not_end_the_turn() -> None:
     turn = say(ScriptedModel(call("divide", a=1, b=0), "It cannot be done."), "divide")
-    assert (turn.text, turn.requests, turn.stopped) == ("It cannot be done.", 2, None)
+    assert (turn.text, len(turn.messages) // 2, turn.stopped_by) == ("It cannot be done.", 2, None)
     (result,) = [part for one in turn.messages for part in one.parts if isinstance(part, ToolReturnPart)]
     assert "ZeroDivisionError" in result.model_response_str()
 
 
 def test_wrong_arguments_are_told_to_the_model() -> None:
     turn = say(ScriptedModel(call("add", a="x"), call("add", a=1, b=2), "3"), "add")
-    assert (turn.text, turn.requests) == ("3", 3)
+    assert (turn.text, len(turn.messages) // 2) == ("3", 3)
 
 
 @pytest.mark.parametrize(
     ("limits", "steps", "stopped"),
     [
-        ({"steps": 3}, [call("add", a=1, b=2)] * 9, "steps"),
+        ({"steps": 3}, [call("add", a=1, b=2)] * 9, "budget"),
         ({"seconds": 0.5}, [call("wait", seconds=60)], "time"),
         ({"seconds": 0.5}, [Answer("late", wait_seconds=30)], "time"),
-        ({"output_tokens": 40}, ["word " * 200], "tokens"),
-        ({}, [ConnectionError("the line is dead")], "error"),
+        ({"output_tokens": 40}, ["word " * 200], "budget"),
+        ({}, [ConnectionError("the line is dead")], "failed"),
     ],
 )
 def test_a_turn_that_goes_too_far_is_ended_with_a_reason(
@@ -42,15 +42,15 @@ def test_a_turn_that_goes_too_far_is_ended_with_a_reason(
 ) -> None:
     begun = time.monotonic()
     turn = say(ScriptedModel(*steps), "go", **limits)
-    assert turn.stopped == stopped
-    assert (turn.reason or "").endswith((".", "limit.", "dead"))
+    assert turn.stopped_by == stopped
+    assert turn.reason.endswith((".", "limit.", "dead"))
     assert time.monotonic() - begun < 20
 
 
 def test_an_interrupted_turn_keeps_what_was_done() -> None:
     model = ScriptedModel(call("add", a=1, b=2), call("wait", seconds=60), "never")
     turn = say(model, "work", stop=lambda: len(model.requests) >= 2)
-    assert turn.stopped == "interrupted"
+    assert turn.stopped_by == "interrupted"
     results = [part for one in turn.messages for part in one.parts if isinstance(part, ToolReturnPart)]
     assert results[0].content == 3
 
@@ -62,7 +62,7 @@ def test_tokens_are_those_that_the_provider_counted_and_an_unknown_price_stays_u
     ]
     with serve_script(*steps) as server:
         turn = say(open_model(ModelChoice("some-model", server.base_url)), "go")
-    assert (turn.usage.input, turn.usage.output, turn.cost_usd, turn.requests) == (2100, 25, None, 2)
+    assert (turn.usage.input, turn.usage.output, turn.cost_usd, len(turn.messages) // 2) == (2100, 25, None, 2)
 
 
 def test_a_price_that_is_known_becomes_the_cost_of_the_turn() -> None:
@@ -103,5 +103,5 @@ def test_the_prefix_is_sent_with_every_request_in_the_same_bytes_and_is_no_part_
 def test_a_model_that_is_asked_in_vain_is_told_in_one_sentence() -> None:
     with serve_script(RuntimeError("out of order")) as server:
         turn = say(open_model(ModelChoice("m", server.base_url)), "hello?")
-    assert turn.stopped == "error"
-    assert "out of order" in (turn.reason or "")
+    assert turn.stopped_by == "failed"
+    assert "out of order" in turn.reason

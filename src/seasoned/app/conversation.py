@@ -19,7 +19,8 @@ from seasoned.experiment.task.task_file import EnvironmentTool as OfferedTool
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
-from seasoned.runner.conversation import Runtime, Turn, converse
+from seasoned.runner.agent import Run
+from seasoned.runner.conversation import Runtime, converse
 from seasoned.runner.model import ModelChoice, open_model
 from seasoned.runner.record import ConversationInfo, body_of, new_ref, record_conversation
 from seasoned.session import SessionRef
@@ -97,7 +98,7 @@ class Player:
             self._secrecy,
             about,
             turn.messages,
-            ended=turn.stopped,
+            ended=turn.stopped_by,
         )
         if note is not None:
             raise StoreError(note)
@@ -112,13 +113,12 @@ def _tool(tool: OfferedTool, play: AgentRun) -> Tool[Any]:
     return Tool.from_schema(called, tool.name, tool.description, tool.schema(), sequential=True)
 
 
-def _refuse_outage(turn: Turn, model: str) -> None:
-    reason = turn.reason or ""
-    if turn.stopped == "error" and not any(words in reason for words in _MODELS_OWN):
-        raise ModelUnreachable(f"{model!r} cannot be reached. {reason}")
+def _refuse_outage(turn: Run, model: str) -> None:
+    if turn.stopped_by == "failed" and not any(words in turn.reason for words in _MODELS_OWN):
+        raise ModelUnreachable(f"{model!r} cannot be reached. {turn.reason}")
 
 
-def _result_of(ref: SessionRef, turn: Turn) -> AgentRunResult:
+def _result_of(ref: SessionRef, turn: Run) -> AgentRunResult:
     # Through the reader of stored conversations, so that runs are judged exactly as scanned sessions are.
     builder = SessionBuilder(ref, format=NAME, path="")
     for place, message in enumerate(turn.messages):

@@ -22,9 +22,8 @@ from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.learn_queue import begin, note
 from seasoned.redact.key import Secrecy
 from seasoned.review.memory_file import render_memory
-from seasoned.runner.agent import AGENT_PROGRAMS
+from seasoned.runner.agent import AGENT_PROGRAMS, Run, RunRequest
 from seasoned.runner.process import run_limited
-from seasoned.runner.request import RunRequest
 from seasoned.runner.run import MODEL, problem_of, run
 from seasoned.schedule import job_table
 from seasoned.schedule.delivery import AnswerSender, PendingDelivery, settle_delivery
@@ -41,8 +40,6 @@ from seasoned.store.project import project_of_conversation
 if TYPE_CHECKING:
     from seasoned.runner.model import ModelChoice
 
-# How pydantic-ai begins its error when a model keeps answering with nothing.
-_EMPTY = "Exceeded maximum output retries"
 # A link into the zone database on Linux and macOS; the only portable place of the zone's name.
 _LOCALTIME = Path("/etc/localtime")
 # Personal data, but a prompt may need to name whom to write to.
@@ -134,30 +131,37 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
         make_private_folder(folder)
     if not folder.is_dir():
         raise CannotDo(f"The working folder {str(folder)!r} is gone. Create it again, or give the job another one.")
-    # `beat` also shows the scheduler that this run is alive. False: it lost its claim, or all is stopping.
-    if task.job.agent == MODEL:
-        return _ask_model(config, secrecy, task, folder.resolve(), lambda: not beat())
+    folder, agent = folder.resolve(), task.job.agent
+    if task.chosen.base_url is not None:
+        config = msgspec.structs.replace(config, base_url=task.chosen.base_url)
     request = RunRequest(
-        agent=task.job.agent,
+        agent=agent,
         prompt=task.prompt,
-        folder=folder.resolve(),
-        model=task.job.model,
+        folder=folder,
+        model=task.chosen.model if agent == MODEL else task.job.model,
+        instructions=_instructions(config, secrecy, task, folder) if agent == MODEL else "",
         tools="terminal" if task.job.terminal else "files",
         seconds=task.timeout_seconds,
     )
+    # `beat` also shows the scheduler that this run is alive. False: it lost its claim, or all is stopping.
     ran = run(config, request, stop=lambda: not beat())
-    if ran.session is not None:
-        _learn_from(config, task.job.agent, ran.session)
+    session, notes = ran.session, ""
+    if agent == MODEL:
+        session, agent = task.session_id, AGENT
+        notes = _record(config, secrecy, task, folder, ran)
+    if session is not None and not notes:
+        _learn_from(config, agent, session)
     # No answer is not a failure: the scheduler has a word for it.
     is_empty = ran.stopped_by == "failed" and not ran.text and ran.usage.output is not None
     return AgentAnswer(
         text=ran.text,
-        session=None if ran.session is None else f"{task.job.agent}:{ran.session}",
+        session=session if agent == AGENT or session is None else f"{agent}:{session}",
         tokens_in=ran.usage.prompt,
         tokens_out=ran.usage.output,
         cost_usd=ran.cost_usd,
-        stopped=None if is_empty else _STOPS.get(ran.stopped_by or "", "other") if ran.stopped_by else None,
+        stopped=None if is_empty or ran.stopped_by is None else _STOPS.get(ran.stopped_by, "other"),
         error=ran.reason or None,
+        notes=(notes,) if notes else (),
     )
 
 
@@ -168,39 +172,19 @@ _JOB = (
 )
 
 
-def _ask_model(
-    config: Config, secrecy: Secrecy, task: AgentTask, folder: Path, stop: Callable[[], bool]
-) -> AgentAnswer:
-    """A model API, which knows memory and has no tools; its session is recorded as one of Seasoned."""
-    from seasoned.runner.conversation import Runtime, ask
-    from seasoned.runner.model import open_model
+def _record(config: Config, secrecy: Secrecy, task: AgentTask, folder: Path, ran: Run) -> str:
+    """Keep what a model API was asked and said as a session of Seasoned; a sentence if that was not possible."""
     from seasoned.runner.record import ConversationInfo, record_conversation
 
-    choice = _choice(config, task.chosen)
-    runtime = Runtime(
-        model=open_model(choice, context_length=config.context_length),
-        # The window of a small model does not hold memory.
-        instructions=_JOB if choice.is_small else _with_memory(config, secrecy, folder),
-        seconds=task.timeout_seconds,
+    about = ConversationInfo(
+        ref=SessionRef(AGENT, task.session_id), model=ran.model or "", cwd=str(folder), title=task.job.name
     )
-    turn = ask(runtime, task.prompt, stop=stop)
-    ref = SessionRef(AGENT, task.session_id)
-    about = ConversationInfo(ref=ref, model=choice.name, cwd=str(folder), title=task.job.name)
-    note = record_conversation(config.store_path, secrecy, about, turn.messages, ended=turn.stopped)
-    if note is None:
-        _learn_from(config, AGENT, task.session_id)
-    # The model did answer, but with nothing, however often the library asked again. That is not a failed run.
-    is_empty = turn.stopped == "error" and _EMPTY in (turn.reason or "")
-    return AgentAnswer(
-        text=turn.text,
-        session=task.session_id,
-        tokens_in=turn.usage.prompt,
-        tokens_out=turn.usage.output,
-        cost_usd=turn.cost_usd,
-        stopped=None if turn.stopped is None or is_empty else _STOPS.get(turn.stopped, "other"),
-        error=None if is_empty else turn.reason,
-        notes=() if note is None else (note,),
-    )
+    return record_conversation(config.store_path, secrecy, about, ran.messages, ended=ran.stopped_by) or ""
+
+
+def _instructions(config: Config, secrecy: Secrecy, task: AgentTask, folder: Path) -> str:
+    """What a model API is told: its job, and what memory holds unless its window is small."""
+    return _JOB if _choice(config, task.chosen).is_small else _with_memory(config, secrecy, folder)
 
 
 def _with_memory(config: Config, secrecy: Secrecy, folder: Path) -> str:

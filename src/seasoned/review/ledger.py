@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from seasoned.review.due import ReviewSettings
-from seasoned.runner.request import Run
+from seasoned.runner.agent import Run
 from seasoned.session import SessionRef
 from seasoned.store import Store
 

@@ -24,8 +24,8 @@ from seasoned.review.ledger import (
     spent_today,
 )
 from seasoned.review.prompt import ReviewRequest, make_ready, own_instructions
+from seasoned.runner.agent import Run, RunRequest
 from seasoned.runner.record import new_ref
-from seasoned.runner.request import Run, RunRequest
 from seasoned.runner.run import run
 from seasoned.session import Session, SessionRef
 from seasoned.store import open_store

@@ -1,34 +1,69 @@
-"""The agents that people have, as programs: how each is started for one prompt, and how its answer is read."""
+"""What an agent is asked in one run, what came of it, and how each agent that people have is started and read."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from seasoned.runner.request import Run, RunRequest
 from seasoned.session import Usage
 
+# What the agent may use beside its words; asking a person, schedules and messages are always off.
+Tools = Literal["none", "files", "terminal"]
+# `login` and `quota`: the agent's provider refused; `missing`: it is not installed; `budget`: also of steps and tokens.
+StoppedBy = Literal["time", "budget", "interrupted", "missing", "login", "quota", "failed"]
+
+
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One prompt for one agent. Without tools it runs apart: no hooks, no servers, no rules, and no session is left."""
+
+    agent: str
+    prompt: str
+    # Where it works; without one, in an empty folder.
+    folder: Path | None = None
+    # Another one than the agent's own.
+    model: str | None = None
+    # They replace those of the agent, where it allows that.
+    instructions: str = ""
+    tools: Tools = "none"
+    # The JSON schema of the answer.
+    schema: dict[str, Any] | None = None
+    seconds: float = 600.0
+    budget_usd: float | None = None
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent answered, what it used, and what stopped it if something did."""
+
+    text: str = ""
+    # What the schema asked for.
+    data: Any = None
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    model: str | None = None
+    # The agent's own id of the session.
+    session: str | None = None
+    seconds: float = 0.0
+    stopped_by: StoppedBy | None = None
+    # Why, in a sentence that says what to do.
+    reason: str = ""
+    # What was said, by a model API: messages of the agent library.
+    messages: tuple[Any, ...] = ()
+
+
 # Tools that ask a person, wake the agent later, or write to someone.
-_CLAUDE_NEVER = [
-    "AskUserQuestion",
-    "ScheduleWakeup",
-    "CronCreate",
-    "CronDelete",
-    "CronList",
-    "SendMessage",
-    "RemoteTrigger",
-]
-_CLAUDE_TERMINAL = ["Bash", "PowerShell", "Monitor", "Workflow"]
+_CLAUDE_NEVER = "AskUserQuestion,ScheduleWakeup,CronCreate,CronDelete,CronList,SendMessage,RemoteTrigger"
+_CLAUDE_TERMINAL = "Bash,PowerShell,Monitor,Workflow"
+_CODEX_FEATURES = "hooks apps plugins multi_agent view_image shell_snapshot code_mode_host goals"
 # The folder in which agents run apart: some keep an entry for each folder that they were started in.
 EMPTY = "seasoned-runs"
 _HERMES = Path(__file__).parent / "hermes_turn.py"
 
 
-class AgentProgram(msgspec.Struct, frozen=True, kw_only=True):
+class AgentProgram(msgspec.Struct, frozen=True):
     """One agent. `command` and `variables` are given the request and a private folder for files of the run."""
 
     title: str
@@ -36,8 +71,9 @@ class AgentProgram(msgspec.Struct, frozen=True, kw_only=True):
     command: Callable[[RunRequest, Path], list[str]]
     # Of what it printed; `reason` is set if it failed.
     read: Callable[[str], Run]
-    variables: Callable[[RunRequest, Path], dict[str, str]] = lambda request, folder: {}
+    # How a person logs in.
     login: str
+    variables: Callable[[RunRequest, Path], dict[str, str]] = lambda request, folder: {}
     # A cheap one of its provider, whichever is the newest.
     small_model: str | None = None
     # Whether it can be given the schema; others are asked for JSON in words.
@@ -54,10 +90,10 @@ def _claude_code(request: RunRequest, folder: Path) -> list[str]:
     if request.tools == "none":
         words += ["--tools", "", "--strict-mcp-config", "--no-session-persistence", "--disable-slash-commands"]
         return [*words, "--settings", '{"disableAllHooks": true}', "--system-prompt", request.instructions]
-    never = _CLAUDE_NEVER + (_CLAUDE_TERMINAL if request.tools == "files" else [])
+    never = _CLAUDE_NEVER if request.tools == "terminal" else f"{_CLAUDE_NEVER},{_CLAUDE_TERMINAL}"
     allowed = ["--allowedTools", "Bash"] if request.tools == "terminal" else []
     words += ["--permission-mode", "acceptEdits", "--permission-prompts", "none"]
-    return [*words, "--disallowedTools", ",".join(never), *allowed]
+    return [*words, "--disallowedTools", never, *allowed]
 
 
 def _codex(request: RunRequest, folder: Path) -> list[str]:
@@ -72,28 +108,8 @@ def _codex(request: RunRequest, folder: Path) -> list[str]:
     settings = [f"model_instructions_file={json.dumps(str(folder / 'instructions.md'))}", "mcp_servers={}", "notify=[]"]
     settings += ["project_doc_max_bytes=0", 'web_search="disabled"', "include_environment_context=false"]
     settings += ["include_permissions_instructions=false", 'history.persistence="none"', 'model_reasoning_effort="low"']
-    off = _each(
-        "--disable",
-        "hooks",
-        "apps",
-        "plugins",
-        "multi_agent",
-        "view_image",
-        "shell_snapshot",
-        "code_mode_host",
-        "goals",
-    )
-    return [
-        *words,
-        "--ephemeral",
-        "-s",
-        "read-only",
-        "--ignore-rules",
-        *no_terminal,
-        *off,
-        *_each("-c", *settings),
-        "-",
-    ]
+    words += ["--ephemeral", "-s", "read-only", "--ignore-rules", *no_terminal]
+    return [*words, *_each("--disable", *_CODEX_FEATURES.split()), *_each("-c", *settings), "-"]
 
 
 def _gemini(request: RunRequest, folder: Path) -> list[str]:
@@ -288,53 +304,33 @@ def _read_hermes(printed: str) -> Run:
 
 AGENT_PROGRAMS = {
     "claude-code": AgentProgram(
-        title="Claude Code",
-        program="claude",
-        command=_claude_code,
-        read=_read_claude,
-        login="run `claude` and /login",
+        "Claude Code",
+        "claude",
+        _claude_code,
+        _read_claude,
+        "run `claude` and /login",
         small_model="haiku",
         knows_schema=True,
     ),
-    "codex": AgentProgram(
-        title="Codex", program="codex", command=_codex, read=_read_codex, login="run `codex login`", knows_schema=True
-    ),
-    "hermes": AgentProgram(
-        title="Hermes", program="hermes", command=_hermes, read=_read_hermes, login="run `hermes setup`"
-    ),
+    "codex": AgentProgram("Codex", "codex", _codex, _read_codex, "run `codex login`", knows_schema=True),
+    "hermes": AgentProgram("Hermes", "hermes", _hermes, _read_hermes, "run `hermes setup`"),
     "gemini": AgentProgram(
-        title="Gemini CLI",
-        program="gemini",
-        command=_gemini,
-        variables=_gemini_variables,
-        read=_read_gemini,
-        login="run `gemini` and log in",
+        "Gemini CLI",
+        "gemini",
+        _gemini,
+        _read_gemini,
+        "run `gemini` and log in",
+        _gemini_variables,
         small_model="flash-lite",
         leaves=(f".gemini/tmp/{EMPTY}*/chats/*.jsonl",),
     ),
     "opencode": AgentProgram(
-        title="OpenCode",
-        program="opencode",
-        command=_opencode,
-        variables=_opencode_variables,
-        read=_read_opencode,
-        login="run `opencode auth login`",
+        "OpenCode", "opencode", _opencode, _read_opencode, "run `opencode auth login`", _opencode_variables
     ),
     "qwen": AgentProgram(
-        title="Qwen Code",
-        program="qwen",
-        command=_qwen,
-        variables=_qwen_variables,
-        read=_read_claude,
-        login="run `qwen` and log in",
-        knows_schema=True,
+        "Qwen Code", "qwen", _qwen, _read_claude, "run `qwen` and log in", _qwen_variables, knows_schema=True
     ),
     "copilot": AgentProgram(
-        title="Copilot CLI",
-        program="copilot",
-        command=_copilot,
-        variables=_copilot_variables,
-        read=_read_copilot,
-        login="run `copilot login`",
+        "Copilot CLI", "copilot", _copilot, _read_copilot, "run `copilot login`", _copilot_variables
     ),
 }

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pydantic_ai
 from pydantic_ai import Agent, CancellationToken, capture_run_messages
@@ -19,12 +19,12 @@ from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import UsageLimits
 
 from seasoned.history.reader.seasoned_db import cost_of, total_cost, usage_of
+from seasoned.runner.agent import Run, StoppedBy
 from seasoned.runner.record import body_of
 from seasoned.session import Usage, sum_usage
 
 pydantic_ai.BANNER_ENABLED = False
 
-Stop = Literal["interrupted", "steps", "time", "tokens", "error"]
 _LOOK_SECONDS = 0.2
 
 
@@ -45,25 +45,10 @@ class Runtime:
     output_tokens: int | None = 60_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Turn:
-    """The result of one turn: the answer, what it used, and why it stopped if it was stopped."""
-
-    text: str
-    messages: tuple[ModelMessage, ...]
-    usage: Usage
-    cost_usd: float | None
-    requests: int
-    seconds: float
-    stopped: Stop | None = None
-    # Why it was stopped, in a sentence that says what to do.
-    reason: str | None = None
-
-
-async def converse(runtime: Runtime, prompt: str, *, stop: Callable[[], bool] = lambda: False) -> Turn:
+async def converse(runtime: Runtime, prompt: str, *, stop: Callable[[], bool] = lambda: False) -> Run:
     """Run one turn; `stop` is asked several times a second."""
     begun, token = time.monotonic(), CancellationToken()
-    text, stopped, reason = "", None, None
+    text, stopped, reason = "", None, ""
 
     async def watch() -> None:
         while not stop():
@@ -90,22 +75,21 @@ async def converse(runtime: Runtime, prompt: str, *, stop: Callable[[], bool] = 
                 await watching
     said = messages[len(runtime.prefix) :]
     bodies = [body_of(one) for one in said if isinstance(one, ModelResponse)]
-    return Turn(
+    return Run(
         text=text,
         messages=tuple(said),
         usage=sum_usage([usage_of(body) or Usage() for body in bodies]),
         cost_usd=total_cost([cost_of(body) for body in bodies]),
-        requests=len(bodies),
         seconds=time.monotonic() - begun,
-        stopped=stopped,
+        stopped_by=stopped,
         reason=reason,
     )
 
 
-def ask(runtime: Runtime, prompt: str, *, stop: Callable[[], bool] = lambda: False) -> Turn:
+def ask(runtime: Runtime, prompt: str, *, stop: Callable[[], bool] = lambda: False) -> Run:
     """One turn in a separate loop, whose connection to the model is closed with it."""
 
-    async def talk() -> Turn:
+    async def talk() -> Run:
         async with runtime.model:
             return await converse(runtime, prompt, stop=stop)
 
@@ -124,7 +108,7 @@ def _agent(runtime: Runtime) -> Agent[None, str]:
     )
 
 
-def _why(error: Exception, runtime: Runtime, answers: int) -> tuple[Stop, str]:
+def _why(error: Exception, runtime: Runtime, answers: int) -> tuple[StoppedBy, str]:
     if isinstance(error, RunTimedOut):
         return "time", f"The turn was stopped after {runtime.seconds:g} seconds: raise the limit."
     if isinstance(error, RunCancelled):
@@ -132,6 +116,6 @@ def _why(error: Exception, runtime: Runtime, answers: int) -> tuple[Stop, str]:
     if isinstance(error, UsageLimitExceeded):
         # The library raises the same error for both limits.
         if answers >= runtime.steps:
-            return "steps", f"The turn was stopped after {runtime.steps} requests to the model."
-        return "tokens", f"The turn was stopped after the model wrote {runtime.output_tokens:,} tokens."
-    return "error", f"The model did not answer: {' '.join(str(error).split())[:500]}"
+            return "budget", f"The turn was stopped after {runtime.steps} requests to the model."
+        return "budget", f"The turn was stopped after the model wrote {runtime.output_tokens:,} tokens."
+    return "failed", f"The model did not answer: {' '.join(str(error).split())[:500]}"

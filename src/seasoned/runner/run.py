@@ -17,13 +17,14 @@ from seasoned.config import Config, command_environment
 from seasoned.environment import APART
 from seasoned.errors import CannotDo
 from seasoned.lazy_regex import LazyRegex
-from seasoned.runner.agent import AGENT_PROGRAMS, EMPTY, AgentProgram
+from seasoned.runner.agent import AGENT_PROGRAMS, EMPTY, AgentProgram, Run, RunRequest, StoppedBy
 from seasoned.runner.model import choose_model, open_model
 from seasoned.runner.process import run_limited
-from seasoned.runner.request import Run, RunRequest, StoppedBy
 
 MODEL = "model"
 _REASON_CHARS = 300
+# Requests to a model API: one, and as many again for answers without words.
+_STEPS = 4
 # Set by an agent for what it starts: with these it would take itself for a part of the other session.
 _OF_ANOTHER = (
     "CLAUDECODE",
@@ -148,18 +149,8 @@ def _ask_model(config: Config, request: RunRequest, stop: Callable[[], bool]) ->
         model = open_model(choice, context_length=config.context_length)
     except CannotDo as error:
         return Run(stopped_by="missing", reason=str(error))
-    runtime = Runtime(model=model, instructions=request.instructions, steps=1, seconds=request.seconds)
-    turn = ask(runtime, request.prompt, stop=stop)
-    kinds: dict[str | None, StoppedBy] = {"time": "time", "interrupted": "interrupted", "tokens": "budget"}
-    return Run(
-        text=turn.text,
-        usage=turn.usage,
-        cost_usd=turn.cost_usd,
-        model=choice.name,
-        seconds=turn.seconds,
-        stopped_by=None if turn.stopped is None else kinds.get(turn.stopped, "failed"),
-        reason=turn.reason or "",
-    )
+    runtime = Runtime(model=model, instructions=request.instructions, steps=_STEPS, seconds=request.seconds)
+    return msgspec.structs.replace(ask(runtime, request.prompt, stop=stop), model=choice.name)
 
 
 def _json_in(text: str) -> Any:
