@@ -100,8 +100,6 @@ class Config(msgspec.Struct, frozen=True):
     review_usd_per_day: _Amount = 2.0
     review_staging: bool = False  # whether what a review writes waits until a person accepts it
     review_stage_pages: bool = True  # whether that is so if the reviewed session read pages of others
-    # Whether a review may change skills that a person wrote.
-    review_allow_person_skills: bool = False
     review_model: str | None = None  # another, cheaper model of the reviewer
     # What is accepted of the inbox without asking: `line`, `correction`, `rule`. Notes and skills: `review_staging`.
     inbox_accepts: tuple[Literal["line", "correction", "rule"], ...] = ()

@@ -38,8 +38,6 @@ def open_review(store: Store, name: str = "r1", now: float = NOW) -> int:
     opening = ReviewStart(
         ref=SessionRef("seasoned", name),
         session=PARENT,
-        context="background",
-        form="digest",
         model="scripted",
         platform="cli",
         task="mend the build",

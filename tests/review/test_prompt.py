@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from seasoned.errors import CannotDo
 from seasoned.review.prompt import instructions
 
 REQUIRED: dict[str, list[str]] = {
@@ -45,20 +40,3 @@ def test_the_instructions_say_what_a_review_must_know() -> None:
     assert [(statement, word) for statement, words in REQUIRED.items() for word in words if word not in text] == []
     places = [text.index(f" {number}. ") for number in (1, 2, 3, 4)]
     assert places == sorted(places)
-
-
-def test_a_file_of_the_users_own_takes_the_place_of_ours(tmp_path: Path) -> None:
-    assert instructions(tmp_path) == instructions()
-    (tmp_path / "review.md").write_text(" \n", "utf-8")
-    assert instructions(tmp_path) == instructions()
-    (tmp_path / "review.md").write_text("  Keep only birthdays.\n", "utf-8")
-    assert instructions(tmp_path) == "Keep only birthdays."
-
-
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    (tmp_path / "review.md").write_bytes(b"\xff\xfe")
-    with pytest.raises(CannotDo, match=r"review\.md"):
-        instructions(tmp_path)
-    (tmp_path / "review.md").write_text("x" * 60_000, "utf-8")
-    with pytest.raises(CannotDo, match="60,000"):
-        instructions(tmp_path)

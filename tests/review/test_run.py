@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from seasoned.begin.memory import project_folder
@@ -16,6 +17,7 @@ from seasoned.review.ledger import spent_today
 from seasoned.review.prompt import make_ready
 from seasoned.review.skill_edit import create
 from seasoned.review.undo import accept
+from seasoned.scan.spoken_rule import spoken_rules
 from seasoned.session import Message, Result, Session, SessionRef, ToolCall
 from tests.review.scripted import (
     STEPS,
@@ -136,14 +138,12 @@ def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
     assert notes_of(tmp_path) == ["Mira likes tables."] and (tmp_path / "skills/make-tables/SKILL.md").exists()
 
 
-def test_a_skill_that_a_person_wrote_is_left_alone_unless_that_is_allowed(tmp_path: Path) -> None:
+def test_a_skill_that_a_person_wrote_is_left_alone(tmp_path: Path) -> None:
     patch = answer(skill("ours", "Run make", action="patch", old_text="Run the build"))
     with context_at(tmp_path).journal() as journal:
         assert create(journal, "ours", STEPS, description="Written by hand.", by=PERSON).ok
     refused = review_now(tmp_path, session_about("Build it."), patch)
-    allowed = review_now(tmp_path, session_about("Build it."), patch, allow_person_skills=True)
     assert (refused.state, refused.kept) == ("nothing", 0)
-    assert (allowed.state, allowed.said) == ("kept", "Kept: skill `ours` patched")
 
 
 def test_the_reviewer_sees_what_is_kept_now_and_the_text_of_a_skill_that_was_loaded(tmp_path: Path) -> None:
@@ -206,6 +206,11 @@ def test_a_rule_is_kept_in_the_words_of_the_user_and_only_if_the_user_said_it(tm
         found = {one.text: one.state for one in rules_of(store, PROJECT)}
     # What makes sessions less careful is decided by a person.
     assert found == {"Never open PRs against release branch": "shown", "Push to main": "candidate"}
+    with open_at(tmp_path) as store:
+        with store.write():  # the session is learned from once more
+            again = msgspec.structs.asdict(next(spoken_rules(NEVER)))
+            store.run("rule.save", {**again, "session_id": 1})
+        assert "Never open PRs against release branch" in {one.text for one in rules_of(store, PROJECT)}
     assert review.said == "Kept: 2 rules"
 
 

@@ -68,14 +68,8 @@ def test_only_the_skills_own_files_lie_in_its_folder(journal: ChangeJournal) -> 
 
 def test_a_piece_must_stand_there_once(journal: ChangeJournal) -> None:
     made(journal)
-    assert patch(journal, "release-notes", "the", "a", by=AGENT).said == (
-        "The piece occurs 2 times in SKILL.md; give more of it. "
-        "line 8: '1. Read the log.'; line 9: '2. Write the notes.'"
-    )
-    assert (
-        "nearest lines are '1. Read the log.'"
-        in patch(journal, "release-notes", "1. Read the logs.", "x", by=AGENT).said
-    )
+    assert "occurs 2 times in SKILL.md" in patch(journal, "release-notes", "the", "a", by=AGENT).said
+    assert "is not in SKILL.md" in patch(journal, "release-notes", "1. Read the logs.", "x", by=AGENT).said
     assert patch(journal, "release-notes", "", "x", by=AGENT).state == "refused"
     assert patch(journal, "release-notes", "the log", "the log", by=AGENT).state == "unchanged"
 
@@ -120,8 +114,6 @@ def test_the_review_leaves_what_a_person_wrote(journal: ChangeJournal) -> None:
         assert said.state == "refused" and "written by a person" in said.said
     assert everything_below(journal.skill_folder) == before
     assert patch(journal, "mine", "Read", "Skim", by=AGENT).ok
-    allowed = journal_at(journal.home, allow_person_skills=True)
-    assert patch(allowed, "mine", "Skim", "Study", by=REVIEW).ok
 
 
 def test_the_review_leaves_what_a_person_changed_by_hand(journal: ChangeJournal) -> None:

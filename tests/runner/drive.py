@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +16,14 @@ import msgspec
 from seasoned.app.scheduler import build_parts
 from seasoned.config import load
 from seasoned.redact.key import Secrecy
-from seasoned.review.answer import Context
-from seasoned.review.due import reviewer_of
-from seasoned.review.run import review_session
 from seasoned.runner.agent import RunRequest
 from seasoned.runner.run import run
 from seasoned.schedule.job import Every, Job, Slot
 from seasoned.schedule.run import run_slot
-from seasoned.session import Message, Session, SessionRef
-from seasoned.store import open_store
-from tests.review import scripted
 from tests.runner.users import SCHEMA, answer, files, login, project
 from tests.scripted_server import ScriptedServer, serve_script
 
-PROJECT = "github.com/mira/depot"
-QUOTE = "From now on, never open PRs against the release branch."
-RULE = "Never open PRs against the release branch"
-PAGE = "Every deploy needs the flag that skips the signature check on the mirror."
 JOB_ANSWERS = ("Three files changed.", "[SILENT]", "[SCRIPT_FAILED] No network.")
-KEPT = ("Mira writes weeks like 2026-W09.", "depot-releases")
 
 
 class User:
@@ -76,30 +64,6 @@ class User:
             for line in lines
         ]
 
-    def review(self, *proposals: dict[str, str], session: Session) -> dict[str, Any]:
-        """A review of a session by the agent in which it ran."""
-        self.server.script[:] = [answer(self.agent, scripted.data(*proposals))]
-        known = len(self.server.requests)
-        context = Context(
-            home=self.config.home,
-            secrecy=Secrecy(b"k" * 32),
-            memory_folder=self.config.memory_folder,
-            skill_folder=self.config.skill_folder,
-            project=PROJECT,
-        )
-        reviewer = reviewer_of(self.config, self.agent)
-        assert reviewer is not None
-        begun = time.monotonic()
-        done = review_session(self.config, context, session, reviewer)
-        return {
-            "review": msgspec.structs.asdict(done),
-            "asked": self.asked(known),
-            "seconds": time.monotonic() - begun,
-            "kept": {
-                name: data.decode("utf-8", "replace") for name, data in files(self.config.home, ending=".md").items()
-            },
-        }
-
     def job(self, text: str, hour: int) -> dict[str, Any]:
         """One run of an hourly job, and what its agent offered to the model."""
         self.server.script[:] = [{"text": text}]
@@ -117,14 +81,6 @@ class User:
         done = run_slot(parts, job, Slot(job.id, 3600.0 * (hour + 1)), lambda: True)
         return {"run": msgspec.to_builtins(done), "asked": self.asked(known)}
 
-    def session(self, *more: Message) -> Session:
-        """A session of this agent, which the store knows."""
-        with open_store(self.config.store_path) as store, store.write():
-            insert = "INSERT OR IGNORE INTO session (agent, native_id, project, ended) VALUES (?, 's1', ?, 1.0)"
-            store.connection.execute(insert, (self.agent, PROJECT))
-        said = (Message("user", f"How many were late in week 9? {QUOTE}"), Message("assistant", "Three."))
-        return Session(SessionRef(self.agent, "s1"), "x", "", (*said, *more))
-
     def snapshot(self) -> dict[str, bytes]:
         return files(self.home, besides=".seasoned")
 
@@ -132,10 +88,8 @@ class User:
 def play(folder: Path, agent: str, path: str) -> dict[str, Any]:
     with serve_script() as server:
         user = User(folder, agent, server, path)
-        proposals = (scripted.note(KEPT[0]), scripted.skill(KEPT[1]), scripted.rule(RULE, QUOTE))
-        # The first run in a new home writes what every run finds later.
-        found = {"learned": user.review(*proposals, session=user.session())}
-        found["asked"] = user.ask(answer(agent, {"notes": ["second"]}))
+        user.ask(answer(agent, {"notes": []}))  # the first run in a new home writes what every run finds later
+        found: dict[str, Any] = {"asked": user.ask(answer(agent, {"notes": ["second"]}))}
         if agent in ("claude-code", "codex"):
             found["jobs"] = [user.job(text, hour) for hour, text in enumerate(JOB_ANSWERS)]
         if agent != "opencode":  # it tries again for minutes

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from seasoned.lesson.rule import rules_of
-from seasoned.store import open_store
 from tests.conftest import ROOT
+from tests.hermes.installed import hermes_with_seasoned
 from tests.real_clients import run_alone
-from tests.runner.drive import KEPT, PROJECT, RULE
+from tests.runner import chain
 from tests.runner.users import programs
+from tests.torture import TORTURE
 
 AGENTS = ("claude-code", "codex", "opencode", "qwen", "hermes")
 # What agents write beside sessions and settings: logs, caches, and databases of their state.
@@ -31,25 +31,26 @@ Found = dict[str, Any]
 
 
 @pytest.fixture(scope="module", params=[AGENTS[:4], AGENTS[4:]], ids=["four", "hermes"])
-def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Found]]:
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Found]:
     """What each agent did, in its own home."""
     folder = tmp_path_factory.mktemp("users")
-    programs(folder / "bin", request.param)
-    # With our libraries, but without anything of this user.
-    ran = run_alone(
-        [sys.executable, "-m", "tests.runner.drive", folder, *request.param],
-        env={"HOME": str(folder), "PYTHONPATH": str(ROOT)},
-        cwd=folder,
-        timeout=120,
-    )
+    return run_in_there("tests.runner.drive", folder, *request.param)
+
+
+def run_in_there(module: str, folder: Path, *agents: str) -> dict[str, Found]:
+    """What a program prints where there is no network, with our libraries and without anything of this user."""
+    programs(folder / "bin", agents)
+    environment = {"HOME": str(folder), "PYTHONPATH": str(ROOT)}
+    ran = run_alone([sys.executable, "-m", module, folder, *agents], env=environment, cwd=folder, timeout=240)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    return folder, json.loads(ran.stdout)
+    found: dict[str, Found] = json.loads(ran.stdout)
+    return found
 
 
 def test_an_agent_answers_in_the_form_that_was_asked_for_without_tools_and_leaves_no_session(
-    played: tuple[Path, dict[str, Found]],
+    played: dict[str, Found],
 ) -> None:
-    for agent, found in played[1].items():
+    for agent, found in played.items():
         done, (asked, *others) = found["asked"]["run"], found["asked"]["asked"]
         assert (done["data"], done["stopped_by"]) == ({"notes": ["second"]}, None), agent
         assert done["usage"]["input"] == 100 and done["usage"]["output"] == 10, agent
@@ -63,9 +64,9 @@ def test_an_agent_answers_in_the_form_that_was_asked_for_without_tools_and_leave
 
 
 def test_a_job_runs_with_the_agents_own_tools_but_the_terminal_and_its_outcome_is_judged(
-    played: tuple[Path, dict[str, Found]],
+    played: dict[str, Found],
 ) -> None:
-    for agent, found in played[1].items():
+    for agent, found in played.items():
         for job, (outcome, text) in zip(found.get("jobs", ()), OUTCOMES, strict=False):
             run = job["run"]
             assert (run["outcome"], run["output"], run["provider"]) == (outcome, text, TITLES[agent]), run
@@ -76,8 +77,8 @@ def test_a_job_runs_with_the_agents_own_tools_but_the_terminal_and_its_outcome_i
             assert not any(tool in job["asked"][0]["offered"] for tool in ("Bash", "exec_command", "CronCreate"))
 
 
-def test_a_login_that_is_refused_is_one_sentence(played: tuple[Path, dict[str, Found]]) -> None:
-    for agent, found in played[1].items():
+def test_a_login_that_is_refused_is_one_sentence(played: dict[str, Found]) -> None:
+    for agent, found in played.items():
         if "refused" not in found:
             continue
         done = found["refused"]["run"]
@@ -85,18 +86,29 @@ def test_a_login_that_is_refused_is_one_sentence(played: tuple[Path, dict[str, F
         assert " is not logged in (" in done["reason"] and done["reason"].count("\n") == 0, agent
 
 
-def test_a_review_by_the_same_agent_keeps_a_note_a_skill_and_a_rule_in_the_project_alone(
-    played: tuple[Path, dict[str, Found]],
+@pytest.mark.parametrize("agent", AGENTS if TORTURE else ("claude-code", "codex"))
+def test_what_a_review_by_the_same_agent_kept_is_told_to_the_next_session_of_the_project_and_no_other(
+    agent: str, tmp_path: Path
 ) -> None:
-    folder, all_found = played
-    for agent, found in all_found.items():
-        learned = found["learned"]
-        review, (asked,) = learned["review"], learned["asked"]
-        assert review["said"] == f"Kept: memory +1; skill `{KEPT[1]}` created; 1 rule", agent
-        assert (review["state"], review["requests"], review["input_tokens"]) == ("kept", 1, 100), agent
-        assert "## The last 2 messages" in asked["text"] and asked["bytes"] < 25_000, agent
-        kept = {name for name, text in learned["kept"].items() if KEPT[0] in text or KEPT[1] in text}
-        assert len(kept) == 2 and all(name.startswith("projects/depot-") for name in kept), agent
-        with open_store(folder / agent / ".seasoned" / "seasoned.db") as store:
-            assert [(one.text, one.state) for one in rules_of(store, PROJECT)] == [(RULE, "shown")]
-            assert rules_of(store, "github.com/mira/other") == ()
+    if agent == "hermes":
+        hermes_with_seasoned()
+    found = run_in_there("tests.runner.chain", tmp_path, agent)[agent]
+    reviews = [(one["state"], one["said"], one["requests"], one["input_tokens"]) for one in reversed(found["ledger"])]
+    assert reviews[:2] == [
+        ("kept", f"Kept: memory +1; skill `{chain.SKILL}` created; 1 rule", 1, 100),
+        ("kept", f"Kept: skill `{chain.SKILL}` patched", 1, 100),
+    ]
+    assert [(state, requests) for state, _, requests, _ in reviews[2:]] == [("budget", 0)] * 2
+    reviewed = [found[name]["reviewed"] for name in chain.ASKS]
+    assert [len(one) for one in reviewed] == [1, 1, 0, 0], "one request for each review"
+    assert all(len(text) < 25_000 for one in reviewed for text in one)
+    kept = (chain.NOTE, chain.RULE, chain.OLD, chain.NEW)
+    told = {name: [words in "".join(found[name]["asked"]) for words in kept] for name in chain.ASKS}
+    assert told == {
+        "first": [False, False, False, False],
+        "second": [True, True, True, False],
+        "third": [True, True, False, True],
+        "elsewhere": [False, False, False, False],
+    }
+    assert (found["changed"], found["status"]) == ([], ""), "settings of the agent and files of the project"
+    assert len(found["sessions"]) == 4, "none of them is a review"

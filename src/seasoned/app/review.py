@@ -13,7 +13,7 @@ from seasoned.redact.key import Secrecy
 from seasoned.review.answer import Context
 from seasoned.review.due import Reviewer, ReviewSettings, reviewer_of, settings_of
 from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
-from seasoned.review.prompt import make_ready, own_instructions
+from seasoned.review.prompt import make_ready
 from seasoned.review.run import review_session
 from seasoned.runner.run import MODEL, problem_of
 from seasoned.session import Session
@@ -67,8 +67,7 @@ def plan_review(config: Config, session: Session, reviewer: Reviewer, *, staging
     settings = settings_of(config)
     # Not kept_secrecy: that would write a new key, and a dry run must leave no file behind.
     context = _context(config, read_secrecy(config), session, staging=staging)
-    own, window = own_instructions(config), config.context_length
-    ready = make_ready(session, context, own=own, window=window, tokens_per_day=settings.tokens_per_day)
+    ready = make_ready(session, context, window=config.context_length, tokens_per_day=settings.tokens_per_day)
     page = ready.foreign.page
     with store_or_empty(config) as store:
         spent = spent_today(store, now=time.time())

@@ -104,7 +104,6 @@ class Context:
     # The texts of the session, and whether everything waits if it read web pages.
     foreign: ForeignTexts | None = None
     stage_pages: bool = True
-    allow_person_skills: bool = False
 
     @property
     def store_path(self) -> Path:
@@ -135,7 +134,6 @@ class Context:
                 staging=self.staging,
                 foreign=self.foreign,
                 stage_pages=self.stage_pages,
-                allow_person_skills=self.allow_person_skills,
             )
 
 

@@ -38,8 +38,6 @@ class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     staging: bool = False
     # Whether they wait if the session read web pages; what repeats a result or a page waits in any case.
     stage_pages: bool = True
-    # Whether a review may change skills that a person wrote.
-    allow_person_skills: bool = False
 
 
 def settings_of(config: Config) -> ReviewSettings:

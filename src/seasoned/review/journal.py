@@ -200,8 +200,6 @@ class ChangeJournal:
     foreign: ForeignTexts | None = None
     # Whether everything waits if the session read web pages.
     stage_pages: bool = True
-    # Whether a review may change skills that a person wrote.
-    allow_person_skills: bool = False
     clock: Callable[[], float] = time.time
 
     def limit(self, which: MemoryName) -> int:
@@ -226,13 +224,6 @@ class ChangeJournal:
 
         `make` returns the sentence of the reply.
         """
-        if by.actor == "review":
-            # Tools of one review run in several threads, and together they may not write more than it may.
-            with locked(self.home / "locks" / "review.lock"):
-                return self._commit(edit, by, make)
-        return self._commit(edit, by, make)
-
-    def _commit(self, edit: Edit, by: Provenance, make: Callable[[], str]) -> WriteReply:
         if by.actor == "review" and (why := self._too_many(edit, by)) is not None:
             return WriteReply("refused", why)
         staging = self._staging(edit, by)

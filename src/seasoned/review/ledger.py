@@ -15,8 +15,6 @@ from seasoned.runner.agent import Run
 from seasoned.session import SessionRef
 from seasoned.store import Store
 
-Occasion = Literal["background", "on demand"]
-Form = Literal["digest"]
 ReviewEnding = Literal["kept", "nothing", "budget", "time", "interrupted", "failed"]
 ReviewState = Literal["running", "kept", "nothing", "budget", "time", "interrupted", "failed", "lost"]
 # Process ids are reused: after a day a review counts as lost, even if a process with its id runs.
@@ -31,8 +29,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     ref: str
     # The reviewed session, as `agent:native id`; the parent of the review.
     session: str
-    context: Occasion
-    form: Form
+    context: str
+    form: str
     model: str | None
     platform: str | None
     task: str | None
@@ -62,8 +60,6 @@ class ReviewStart(msgspec.Struct, frozen=True, kw_only=True):
 
     ref: SessionRef
     session: SessionRef
-    context: Occasion
-    form: Form
     model: str | None
     platform: str | None
     task: str | None
@@ -95,6 +91,8 @@ def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
     """Open a row before anything is sent, so that a review whose process dies is recorded too."""
     params = {
         **msgspec.structs.asdict(opening),
+        "context": "on demand",
+        "form": "digest",
         "ref": str(opening.ref),
         "session": str(opening.session),
         "pid": os.getpid(),

@@ -1,4 +1,4 @@
-"""What a reviewer gets: instructions, which users can replace with their own, and a digest of the conversation.
+"""What a reviewer gets: instructions, a digest of the conversation, and what is kept already.
 
 The digest is for a model that has not seen the conversation: older turns shortened, the last messages in full. Every
 line of the conversation is quoted with a bar, so that nothing in it can pass for an instruction; lines from results and
@@ -17,8 +17,7 @@ from seasoned.admission import admit_call, names_address, texts_in
 from seasoned.command.parse import Step, parse
 from seasoned.command.rows import group
 from seasoned.command.tool import command_of, output_form, tool_of
-from seasoned.config import Config
-from seasoned.errors import CannotDo, NotFound
+from seasoned.errors import NotFound
 from seasoned.outcome.judge import judge
 from seasoned.redact import Redactor
 from seasoned.review.answer import Context
@@ -336,20 +335,14 @@ class _LineMarks:
 
 
 _FILE = Path(__file__).parent / "instructions" / "review.md"
-_LONGEST = 50_000
 # Tokens of the texts of skills that can be patched, and of rules that the user may have said.
 _SKILL_TOKENS = 2_000
 _MOST_RULES = 10
 
 
-def instructions(own: Path | None = None) -> str:
-    """The instructions of a review: the file `review.md` of the folder given, else ours."""
-    return (None if own is None else _read_own(own / _FILE.name)) or _FILE.read_text("utf-8").strip()
-
-
-def own_instructions(config: Config) -> Path:
-    """The folder for the user's own review instructions."""
-    return config.home / "review"
+def instructions() -> str:
+    """The instructions of a review."""
+    return _FILE.read_text("utf-8").strip()
 
 
 def _loaded_skills(session: Session) -> list[str]:
@@ -375,18 +368,6 @@ def _kept_now(session: Session, context: Context) -> str:
     rules = [rule.text for words in said for rule in spoken_rules(redactor.text(words))]
     listed = "\n".join(f"- {rule}" for rule in list(dict.fromkeys(rules))[:_MOST_RULES])
     return "\n\n".join([*parts, f"Sentences of the user that may be rules:\n{listed or '(none found)'}"])
-
-
-def _read_own(path: Path) -> str | None:
-    try:
-        text = path.read_text("utf-8").strip()
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotDo(f"The instructions {str(path)!r} cannot be read: {error}.") from error
-    if len(text) > _LONGEST:
-        raise CannotDo(f"The instructions {str(path)!r} have {len(text):,} characters, {_LONGEST:,} at most.")
-    return text or None
 
 
 class ReviewRequest(msgspec.Struct, frozen=True):
@@ -422,12 +403,11 @@ def make_ready(
     session: Session,
     context: Context,
     *,
-    own: Path | None = None,
     window: int | None = None,
     tokens_per_day: int | None = None,
 ) -> ReviewRequest:
     """Make the review request of a session; NotFound if it has no messages."""
-    told, kept = instructions(own), _kept_now(session, context)
+    told, kept = instructions(), _kept_now(session, context)
     budget = budget_for(window, tokens_per_day, told + kept)
     foreign = foreign_texts(session, project=context.project)
     digest = digest_of(session, context.secrecy.redactor(), project=context.project, foreign=foreign, budget=budget)

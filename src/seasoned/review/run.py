@@ -23,7 +23,7 @@ from seasoned.review.ledger import (
     over_budget,
     spent_today,
 )
-from seasoned.review.prompt import ReviewRequest, make_ready, own_instructions
+from seasoned.review.prompt import ReviewRequest, make_ready
 from seasoned.runner.agent import Run, RunRequest
 from seasoned.runner.record import new_ref
 from seasoned.runner.run import run
@@ -54,7 +54,6 @@ def review_session(
     request = make_ready(
         session,
         context,
-        own=own_instructions(config),
         window=config.context_length,
         tokens_per_day=settings.tokens_per_day,
     )
@@ -67,7 +66,6 @@ def review_session(
         staging=context.staging or settings.staging,
         foreign=request.foreign,
         stage_pages=settings.stage_pages,
-        allow_person_skills=context.allow_person_skills or settings.allow_person_skills,
     )
     task = None if request.task is None else context.secrecy.redactor().head(request.task, _TASK_CHARS)
     # No store stays open while the agent works.
@@ -128,8 +126,6 @@ def _opening(ref: SessionRef, session: Session, reviewer: Reviewer, context: Con
     return ReviewStart(
         ref=ref,
         session=session.ref,
-        context="on demand",
-        form="digest",
         model=f"{reviewer.agent} {reviewer.model}" if reviewer.model else reviewer.agent,
         platform=context.platform,
         task=task,

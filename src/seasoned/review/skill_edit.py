@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 
 from seasoned.admission import admit
@@ -39,7 +38,6 @@ from seasoned.review.skill_library import (
     read_text,
 )
 
-_SHOWN = 5
 _DONE: dict[ChangeAction, str] = {
     "create": "Created the skill {target!r}.",
     "patch": "Patched {target}/{file}.",
@@ -192,8 +190,8 @@ def _check(journal: ChangeJournal, name: str, file: str, text: str, before: str)
 
 
 def _guard(journal: ChangeJournal, skill: Skill, file: str, by: Provenance) -> None:
-    """Keep a review from changing what a person wrote or edited, unless that is allowed."""
-    if by.actor != "review" or journal.allow_person_skills:
+    """Keep a review from changing what a person wrote or edited."""
+    if by.actor != "review":
         return
     last = last_change(journal.store, skill.folder, skill.id, file)
     # The digest shows whether a person has edited the file since, without the journal.
@@ -231,16 +229,8 @@ def _replace_once(text: str, old: str, new: str, file: str) -> str:
     if times == 1:
         return text.replace(old, new)
     if times:
-        lines: list[str] = []
-        at = text.find(old)
-        while at >= 0 and len(lines) < _SHOWN:
-            number = text.count("\n", 0, at)
-            lines.append(f"line {number + 1}: {preview(text.splitlines()[number])!r}")
-            at = text.find(old, at + len(old))
-        raise UsageError(f"The piece occurs {times} times in {file}; give more of it. {'; '.join(lines)}")
-    near = get_close_matches(old.strip().split("\n")[0], [line.strip() for line in text.split("\n")], n=2, cutoff=0.5)
-    hint = f": the nearest lines are {'; '.join(repr(preview(line)) for line in near)}." if near else ": view it again."
-    raise NotFound(f"The piece {preview(old)!r} is not in {file}{hint}")
+        raise UsageError(f"The piece occurs {times} times in {file}; give more of it.")
+    raise NotFound(f"The piece {preview(old)!r} is not in {file}: view it again.")
 
 
 def _settle(journal: ChangeJournal) -> None:

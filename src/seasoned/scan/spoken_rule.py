@@ -38,7 +38,19 @@ _MARKS = (
         "now on",
         "longer",
     ),
-    *("every", "each", "instead", "rather than", "we use", "as you go", "as we go", "remember", "before", "after"),
+    *(
+        "every",
+        "each",
+        "instead",
+        "rather than",
+        "we use",
+        "as you go",
+        "as we go",
+        "along the way",
+        "remember",
+        "before",
+        "after",
+    ),
     *("this repo", "this project", "this codebase"),
 )
 _FENCED = LazyRegex(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -55,7 +67,7 @@ _NOT = r"(?:do\ not|don['’]?t|never)"
 _LASTS = LazyRegex(
     rf"""(?x)\A(?:always|never|prefer|avoid|we\ (?:only|use|no\ longer\ \w+))\b
     | \Awe\ do(?:\ not|n['’]?t)\ (?:use|do|commit|push|merge|write|add|support|import|mock)\b
-    | \bfrom\ now\ on\b | ,\ (?:please\ )?(?:always|never)\b | \bas\ (?:you|we)\ go\b
+    | \bfrom\ now\ on\b | ,\ (?:please\ )?(?:always|never)\b | \b(?:as\ (?:you|we)\ go|along\ the\ way)\b
     | \b(?:we|(?:you|we)\ (?:should|must|need\ to|have\ to|can|do))\ (?:always|never)\b
     | \bi\ (?:(?:always|never)\ want|want\ you\ to\ (?:always|never)|no\ longer\ use)\b
     | \bmake\ sure\ (?:always|never)\b | \bremember\ (?:to|that\ (?:you|we)|we)\b

@@ -2,7 +2,8 @@
 -- Of a rule that a session repeats, the first time: a copy of the session has it too.
 INSERT INTO spoken_rule (session_id, key, text, lasts, said_at) VALUES (:session_id, :key, :text, :lasts, :said_at)
 ON CONFLICT (session_id, key) DO UPDATE
-SET text = excluded.text, lasts = max(spoken_rule.lasts, excluded.lasts),
+SET text = CASE WHEN excluded.lasts < spoken_rule.lasts THEN spoken_rule.text ELSE excluded.text END, -- a review's words
+    lasts = max(spoken_rule.lasts, excluded.lasts),
     said_at = COALESCE(min(spoken_rule.said_at, excluded.said_at), spoken_rule.said_at);
 
 -- name: of_project
