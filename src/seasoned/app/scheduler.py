@@ -183,7 +183,7 @@ def _record(config: Config, secrecy: Secrecy, task: AgentTask, folder: Path, ran
 
 
 def _instructions(config: Config, secrecy: Secrecy, task: AgentTask, folder: Path) -> str:
-    """What a model API is told: its job, and what memory holds unless its window is small."""
+    """The instructions of a model API: the job, and what memory holds unless its window is small."""
     return _JOB if _choice(config, task.chosen).is_small else _with_memory(config, secrecy, folder)
 
 
