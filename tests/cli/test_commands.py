@@ -130,7 +130,7 @@ def test_export_backup_and_restore(tmp_path: Path, samples: Path) -> None:
     assert {line["table"] for line in lines} == {"source", "session", "call"}
     assert all(line["schema"] == "seasoned/export/1" for line in lines)
     seasoned("export", "-o", tmp_path / "all.jsonl", expect=3)
-    (first, *_) = answer("sessions", "--store")["sessions"]
+    (first, *_) = answer("sessions")["sessions"]
     made = json.loads(seasoned("export", first["session_id"], "--format", "atif").stdout)
     assert (made["schema_version"], made["session_id"]) == ("ATIF-v1.8", first["session_id"])
     assert len(seasoned("export", samples / "hermes", "--format", "otel").stdout.splitlines()) == 6

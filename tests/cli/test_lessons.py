@@ -66,7 +66,7 @@ def test_lessons_are_rebuilt_from_the_stored_calls(scanned: Config) -> None:
 def test_what_is_silent_is_listed_with_the_reason(samples: Path) -> None:
     seasoned("scan", samples)
     short = seasoned("lessons", "--project", "/home/mira/waypost").stdout
-    assert "4 more lessons of this kind are silent; --all says why." in short and "git commit" not in short
+    assert "4 repairs are silent; --all says why." in short and "git commit" not in short
     whole = seasoned("lessons", "--project", "/home/mira/waypost", "--all", "--evidence").stdout
     assert "every agent tries it first" in whole
     assert "only 1 of the newest 8 sessions that did this ran it" in whole

@@ -137,7 +137,7 @@ def _print_lessons(view: LessonView, *, is_whole: bool, with_evidence: bool) -> 
             say(f"  {printable(line)}", indent="    ")
     else:
         say("A session sees nothing at its start: no command is worth a line yet. --all says why.")
-    for kind, title in _KINDS.items():
+    for kind, (title, one_of) in _KINDS.items():
         of_kind = [one for one in view.lessons if one.kind == kind]
         shown = [one for one in of_kind if one.state != "silent"]
         silent = [one for one in of_kind if one.state == "silent"]
@@ -146,21 +146,26 @@ def _print_lessons(view: LessonView, *, is_whole: bool, with_evidence: bool) -> 
             for one in shown:
                 _print_lesson(one, with_evidence=with_evidence)
         if silent and is_whole:
-            say(f"\nSilent ({plural(len(silent), 'lesson')})\n")
+            say(f"\nSilent: {plural(len(silent), one_of)}\n")
             for one in silent:
                 _print_lesson(one, with_evidence=with_evidence)
         elif silent:
-            more = plural(len(silent), "more lesson of this kind is", "more lessons of this kind are")
-            say(f"\n{more} silent; --all says why.")
+            say(f"\n{plural(len(silent), f'{one_of} is', f'{one_of}s are')} silent; --all says why.")
 
 
-_KINDS = {"command": "Commands", "rule": "Rules of yours", "repair": "After a failure, one line"}
+_KINDS = {
+    "command": ("Commands", "command"),
+    "rule": ("Rules of yours", "rule"),
+    "repair": ("After a failure, one line", "repair"),
+}
 
 
 def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
     what = one.said or f"{one.form}: {one.error}"
     stands = f"{one.lineages} of {plural(one.among, 'session')}" if one.lineages else plural(one.among, "session")
-    notes = [f"id {one.id}" if one.kind == "rule" else "", stands if one.among else ""]
+    # Several failures may have one repair.
+    failed = f"after `{one.form}`" if one.kind == "repair" and one.said else ""
+    notes = [f"id {one.id}" if one.kind == "rule" else "", failed, stands if one.among else ""]
     notes += ["" if one.state in ("shown", "silent") else one.state, one.reason]
     notes += [", ".join(one.where)]
     say(f"  {printable(what)}")

@@ -21,9 +21,10 @@ from seasoned.cli.options import (
     project_option,
     words_in,
 )
-from seasoned.cli.output import ReadingBar, print_json, printable, say, shown, table, write_page
+from seasoned.cli.output import ReadingBar, money, print_json, printable, say, shown, table, write_page
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, sessions_for
 from seasoned.errors import NotFound, UsageError
+from seasoned.gateway.history_usage import fill_prices
 from seasoned.outcome.error_rate import Counts, Include
 from seasoned.outcome.track import Track, tracks
 from seasoned.report.compare import ComparedSide, Comparison, compare_sessions, compare_sets
@@ -76,9 +77,25 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
     with sessions_for(session, paths) as read:
         switches = Include(**dict.fromkeys(include, True))
         found = [(track, profile_of(track)) for track in tracks(read.store, include=switches, sessions=read.ids)]
+        cost = _cost(read, found[0][0]) if len(found) == 1 and not as_json else ""
     if not found:
         raise NotFound(f"{session!r} holds no sessions. `seasoned sessions {session}` shows what was read.")
-    print_profiles(found, as_json=as_json, include=switches.names(), more=passed_over_answer(read))
+    if as_json:
+        answers = [{**track_answer(track, one), "include": list(switches.names())} for track, one in found]
+        # One session is the usual case, and its answer is not wrapped in a list.
+        answer = answers[0] if len(answers) == 1 else {"count": len(answers), "profiles": answers}
+        print_json("profile", answer | passed_over_answer(read))
+    elif len(found) == 1:
+        _print_one(*found[0], switches.names(), cost)
+    else:
+        _print_many(found)
+
+
+def _cost(read: Histories, track: Track) -> str:
+    """What a session cost, as every list says it."""
+    fill_prices(read.store)
+    row = find_session(read.store, str(track.ref))
+    return money(row["known_usd"], is_estimate=row["cost_usd"] is None)
 
 
 @click.command(epilog=PATHS_HELP)
@@ -200,22 +217,7 @@ def _with_interval(estimate: Estimate | None) -> str:
     return f"{share(estimate.value)} ({_interval(estimate)})"
 
 
-def print_profiles(
-    profiles: list[tuple[Track, Profile]], *, as_json: bool, include: tuple[str, ...], more: dict[str, Any]
-) -> None:
-    """One session in full, several as a list; `more` is added to the JSON."""
-    if as_json:
-        answers = [{**track_answer(track, found), "include": list(include)} for track, found in profiles]
-        # One session is the usual case, and its answer is not wrapped in a list.
-        answer = answers[0] if len(answers) == 1 else {"count": len(answers), "profiles": answers}
-        print_json("profile", answer | more)
-    elif len(profiles) == 1:
-        _print_one(*profiles[0], include)
-    else:
-        _print_many(profiles)
-
-
-def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
+def _print_one(track: Track, found: Profile, include: tuple[str, ...], cost: str) -> None:
     say(str(track.ref), bold=True)
     if track.title:
         say(shown(track.title))
@@ -237,8 +239,7 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
     say(f"Proficiency gain  {points_between(found.gain)}; negative is improvement")
     say(f"Task {shown(found.task_type)} · mostly {shown(found.dominant_tool_type)} tools")
     tokens = [f"{name.replace('_', ' ')} {shown(getattr(found.usage, name))}" for name in found.usage.__struct_fields__]
-    cost = "cost unknown" if found.cost_usd is None else f"{found.cost_usd:.4f} USD"
-    say(f"Tokens: {', '.join(tokens)} · {cost}\n")
+    say(f"Tokens: {', '.join(tokens)} · cost {cost}\n")
     table(
         ["tool", "calls", "ok", "failed", "unclear", "left out", "success rate"],
         [

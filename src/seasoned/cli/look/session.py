@@ -36,11 +36,12 @@ from seasoned.cli.options import (
 from seasoned.cli.output import ReadingBar, console, cut, money, print_json, printable, say, table, when
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
 from seasoned.command.call import brief_of
+from seasoned.command.tool import command_of
 from seasoned.config import load
 from seasoned.errors import CannotDo, SeasonedError
 from seasoned.history.resume import resume_command, resume_words
 from seasoned.project import name_of
-from seasoned.session import Session
+from seasoned.session import Session, ToolCall
 from seasoned.store import Store
 from seasoned.store.search import VERDICTS, SearchFilter, SearchHit, fill, find_session
 from seasoned.store.search import search as find
@@ -61,6 +62,8 @@ _LEAST_WIDTH = 80
 _WIDE = 110
 _LEAST_TITLE = 20
 _FAILED_SHOWN = 3
+_SAME_CHARS = 60
+_CALL_CHARS = 160
 _LEAST_ID = 4
 # How the id of a sub-agent goes on behind that of its parent.
 _SUB_AGENT = re.compile("/(?:agent-)?")
@@ -210,13 +213,23 @@ def _print_failed(row: sqlite3.Row, title: str, calls: Sequence[sqlite3.Row]) ->
     if len(calls) > _FAILED_SHOWN:
         lines.append(Text(f"  {plural(len(calls) - _FAILED_SHOWN, 'earlier failure')}", style="dim"))
     for call in calls[-_FAILED_SHOWN:]:
-        asked = cut(printable(f"{call['tool']} {brief_of(call['arguments'])}"), room - len("  failed "))
+        asked = cut(f"{printable(call['tool'])} {_asked(call)}", room - len("  failed "))
         lines.append(Text("  failed ", style="red").append(asked, style="default"))
         lines.append(Text(f"         {cut(printable(call['reason']), room - len('  failed '))}", style="dim"))
     if row["subagent_failed"]:
         lines.append(Text(f"  {row['subagent_failed']} in its sub-agents (--subagents lists them)", style="dim"))
     for line in lines:
         out.print(line, soft_wrap=True)
+
+
+def _asked(call: sqlite3.Row) -> str:
+    """What a call asked for: the command that it ran, else the argument that says most."""
+    try:
+        arguments = msgspec.json.decode(call["arguments"])
+    except msgspec.DecodeError:
+        arguments = None
+    command = command_of(ToolCall("", call["tool"], arguments)) if isinstance(arguments, dict) else None
+    return printable(command or brief_of(call["arguments"]))
 
 
 def _short_ids(ids: Sequence[str]) -> list[str]:
@@ -256,6 +269,9 @@ def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> No
     Example: seasoned show 53ea19c1 --full
     """
     with histories(paths) as read:
+        from seasoned.gateway.history_usage import fill_prices
+
+        fill_prices(read.store)
         # The store is closed before anything is printed: a pager may keep the output waiting for minutes.
         row = find_session(read.store, session)
         calls = read.store.rows("call.of_session", {"session_id": row["id"]})
@@ -328,7 +344,8 @@ def _print_head(row: sqlite3.Row) -> None:
     left_out = sum(row[name] for name in _LEFT_OUT)
     out.print(
         f"{when(row['started'])} to {when(row['ended'])} · {plural(row['messages'], 'message')} · "
-        f"{plural(row['calls'], 'call')} · error rate {rate} · {row['unclear']} unclear · {left_out} left out"
+        f"{plural(row['calls'], 'call')} · error rate {rate} · {row['unclear']} unclear · {left_out} left out · "
+        f"cost {money(row['known_usd'], is_estimate=row['cost_usd'] is None)}"
     )
     if row["parent_agent"]:
         out.print(f"{row['relation']} of {row['parent_agent']}:{row['parent_native_id']}")
@@ -365,7 +382,7 @@ def _print_call(call: sqlite3.Row) -> None:
     line = Text("  ")
     line.append(f"{call['verdict']:<8}", style=_COLOURS[call["verdict"]])
     line.append(f"{printable(call['tool'])} ", style="bold")
-    line.append(printable(call["arguments"])[:160])
+    line.append(cut(_asked(call), _CALL_CHARS))
     if call["verdict"] != "ok":
         line.append(f"\n           {printable(call['reason'])}", style="dim")
     if call["copy_of"] is not None:
@@ -461,7 +478,7 @@ def _print_hit(hit: SearchHit) -> None:
     out = console()
     out.print(head)
     if session["title"] and not _says_same(session["title"], hit.snippet):
-        out.print(Text(f"  {printable(session['title'])[:100]}"))
+        out.print(Text(f"  {cut(printable(session['title']), max(out.width, _LEAST_WIDTH) - 2)}"))
     out.print(line)
     command = resume_command(session["agent"], session["native_id"], session["cwd"])
     if command is not None:
@@ -470,8 +487,8 @@ def _print_hit(hit: SearchHit) -> None:
 
 def _says_same(title: str, snippet: str) -> bool:
     """Whether one is a part of the other: most titles are the words that a session began with."""
-    short, long = sorted((" ".join(text.split()).strip("… ") for text in (title, snippet)), key=len)
-    return short in long
+    short, long = sorted((" ".join(re.findall(r"\w+", text)) for text in (title, snippet)), key=len)
+    return short in long or long.startswith(short[:_SAME_CHARS])
 
 
 @click.command()
