@@ -12,7 +12,6 @@ from pathlib import Path
 from uuid import NAMESPACE_OID, uuid5
 
 from tests.history.claude_lines import ClaudeFile
-from tests.history.codex_lines import CodexFile
 
 OLD, PIPED, NEW = "npm test", "npm test 2>&1 | tail -5", "pnpm test"
 MISSING, PASSED = 'npm error Missing script: "test"', "Tests  3 passed (3)"
@@ -53,21 +52,6 @@ def write_claude_code(home: Path, folder: Path, sessions: Sequence[Session], *, 
         path = home / ".claude" / "projects" / str(folder).replace("/", "-") / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(_moved(file.says("Done.").lines, b"2026-03-01", days, folder))
-
-
-def write_codex(home: Path, folder: Path, sessions: Sequence[Session]) -> None:
-    """One session of Codex a day, the last one yesterday."""
-    for days, ran in enumerate(reversed(sessions), 1):
-        name = str(uuid5(NAMESPACE_OID, f"{folder.name} {days}"))
-        file = CodexFile().meta(id=name).user(f"Look at order {days}.")
-        for at, (command, said) in enumerate(ran):
-            call = f"call_{folder.name}{days}x{at}"
-            file.call(call, cmd=command).output(call, f"Process exited with code 0\nOutput:\n{said}\n")
-        path = (
-            home / ".codex" / "sessions" / _day(days).replace("-", "/") / f"rollout-{_day(days)}T09-00-00-{name}.jsonl"
-        )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_moved(file.says("Done.").lines, b"2026-04-02", days, folder))
 
 
 def _day(days: int) -> str:

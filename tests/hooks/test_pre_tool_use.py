@@ -158,11 +158,10 @@ def test_whatever_fails_blocks_a_high_risk_call_with_its_reason(environment: dic
 
 def test_without_a_service_claude_code_asks_with_its_own_question_and_our_reason() -> None:
     said = hook(event(RISKY))
-    assert said == {
-        "permissionDecision": "ask",
-        "permissionDecisionReason": "Seasoned: delete_data: it deletes '/srv/data', which is not inside the working"
-        " folder",
-    }
+    why = "it deletes '/srv/data', which is not inside the working folder"
+    more = "To allow it from now on, at a terminal: seasoned confirm allow delete_data"
+    assert said is not None and said["permissionDecision"] == "ask"
+    assert said["permissionDecisionReason"].startswith(f"Seasoned: delete_data: {why}. {more}")
 
 
 def test_codex_has_no_such_question_so_without_a_service_the_call_is_blocked() -> None:

@@ -227,9 +227,10 @@ def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_sk
     assert "rm -rf /srv/parcels" in json.dumps(ran[1][0]["body"])
     skill = place.home / ".claude" / "skills" / "parcel-reports"
     assert skill.is_symlink() and "2026-W09" in (skill / "SKILL.md").read_text()
-    (waits,) = json.loads(place.seasoned("review", "--staged", "--json"))["changes"]
-    assert (waits["reason"], waits["parent"]) == ("foreign", f"claude-code:{SECOND}")
-    assert WEEK in waits["foreign_text"] and waits["foreign_tool"] == "Bash" and waits["foreign_call"]
+    items = json.loads(place.seasoned("inbox", "--json"))["items"]
+    (waits,) = [one for one in items if one["proposal"]["kind"] == "note"]
+    assert waits["proposal"]["evidence"]["refs"] == [f"claude-code:{SECOND}"]
+    assert "it repeats a result or a page. From `Bash`" in waits["evidence"] and WEEK in waits["evidence"]
     assert COPIES["text"] not in place.seasoned("memory")
     ledger = json.loads(place.seasoned("review", "--ledger", "--json"))
     assert [one["session"] for one in ledger["reviews"]] == [f"claude-code:{SECOND}"]

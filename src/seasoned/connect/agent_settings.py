@@ -6,7 +6,6 @@ import json
 import shlex
 import sys
 from collections.abc import Collection, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -284,18 +283,6 @@ SERVER = "seasoned"
 _KEY = "mcpServers"
 
 
-def can_serve() -> bool:
-    """Whether the MCP library is installed; without it the server would fail at every start."""
-    return find_spec("mcp") is not None
-
-
-def server_steps(parts: Collection[Part]) -> tuple[str, ...]:
-    """What is left to do for the server."""
-    if "mcp" not in parts or can_serve():
-        return ()
-    return ("For the MCP server, run `pip install seasoned` and connect again.",)
-
-
 def server_of(config: Config, programs: Path, **more: Any) -> dict[str, Any]:
     """The entry for our MCP server, with the extra fields that an agent wants."""
     variables = {"SEASONED_HOME": str(config.home.absolute())} if has_own_home(config) else {}
@@ -308,8 +295,6 @@ def server_part(
     """The file with our server if that is a part, and without it otherwise, and why it changes."""
     if "mcp" not in parts:
         return None if data is None else without_server(data, path, comments=comments), "without the MCP server"
-    if not can_serve():
-        return data, ""
     is_new = not (data or b"").strip()
     text = "{}" if is_new else decode_text(data or b"", path)
     made = _with_server(text, dict(server), path, comments)

@@ -13,12 +13,10 @@ from seasoned.config import Config
 from seasoned.connect.agent_settings import (
     HookForm,
     HookLayout,
-    can_serve,
     hooks_of,
     hooks_part,
     is_our_server,
     server_of,
-    server_steps,
     without_hooks,
 )
 from seasoned.connect.plan import (
@@ -74,7 +72,6 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> 
         (*change_of(path, before, *hooks), *_settings_change(config, programs, parts)),
         steps=(
             *([_TRUST] if set(parts) - {"mcp"} else []),
-            *server_steps(parts),
             *common_steps(config, "codex", parts),
         ),
         links=skill_links(config, home, parts),
@@ -162,10 +159,9 @@ def _settings_change(config: Config, programs: Path, parts: Collection[Part]) ->
     path = config.codex_home / "config.toml"
     before = read_present(path)
     text = decode_text(before or b"", path)
-    after = text
     if "mcp" not in parts:
         after = without_server(text, path)
-    elif can_serve():  # without the MCP library the server would fail at every start of Codex
+    else:
         server = server_of(config, programs, startup_timeout_sec=_STARTUP_SECONDS)
         after = with_server(text, {name: value for name, value in server.items() if value != {}}, path)
     return change_of(path, before, after.encode() if after or before else None, PARTS["mcp"])

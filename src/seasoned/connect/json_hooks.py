@@ -16,7 +16,6 @@ from seasoned.connect.agent_settings import (
     hooks_part,
     server_of,
     server_part,
-    server_steps,
     without_hooks,
     without_server,
 )
@@ -140,7 +139,6 @@ class JsonHooks(msgspec.Struct, frozen=True):
             changes,
             steps=(
                 *self.own_steps(before),
-                *server_steps(parts),
                 *common_steps(config, agent, parts, asks_itself=self.asks_itself),
             ),
             links=skill_links(config, self.home(config), parts),

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from seasoned.config import Config
-from seasoned.connect.agent_settings import WAIT_SECONDS, can_serve, command_words, learns, server_of, server_steps
+from seasoned.connect.agent_settings import WAIT_SECONDS, command_words, learns, server_of
 from seasoned.connect.plan import (
     PARTS,
     ConnectPlan,
@@ -35,7 +35,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS) -> 
     return ConnectPlan(
         AGENT,
         change_of(path, before, _plugin(config, programs, parts).encode(), why),
-        steps=(*server_steps(parts), *common_steps(config, "opencode", parts)),
+        steps=common_steps(config, "opencode", parts),
         links=skill_links(config, config.opencode_config_dir, parts),
         parts=tuple(parts),
     )
@@ -50,7 +50,7 @@ def remove_ours(path: Path, data: bytes, before: bytes | None) -> bytes | None:
 
 def _plugin(config: Config, programs: Path, parts: Collection[Part]) -> str:
     server = None
-    if "mcp" in parts and can_serve():
+    if "mcp" in parts:
         known = server_of(config, programs)
         command = [known["command"], *known["args"]]
         server = {"type": "local", "command": command, "environment": known["env"], "enabled": True}

@@ -9,6 +9,7 @@ that is printed in time, and no problem may stop any other call.
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -128,9 +129,11 @@ def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> 
         os._exit(0)
 
 
-def _question(need: Need) -> str:
-    """What a person reads in the agent's own question, below the call."""
-    return f"{need.action}: {'; '.join(need.details['why'])}"
+def _question(need: Need, folder: str) -> str:
+    """What a person reads in the agent's own question, below the call: why, and how not to be asked again."""
+    place = f" --project {shlex.quote(folder)}" if folder else ""
+    why = "; ".join(need.details["why"])
+    return f"{need.action}: {why}. To allow it from now on, at a terminal: seasoned confirm allow {need.action}{place}"
 
 
 def _ask_service(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> tuple[str, str]:
@@ -146,14 +149,15 @@ def _ask_service(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: fl
         label=agent,
         session_key=f"{agent}:{call.session_id}" if call.session_id else "",
     )
+    folder = project_folder(agent, call.cwd)
     decision, reason = decide_call(
         load(),
         asked,
-        folder=project_folder(agent, call.cwd),
+        folder=folder,
         has_question=agent in _ASK_THEMSELVES,
         wait_seconds=wait_seconds,
     )
-    return decision, _question(need) if decision == "ask" else reason
+    return decision, _question(need, folder) if decision == "ask" else reason
 
 
 def _need_of_text(data: bytes) -> Need | None:

@@ -19,7 +19,7 @@ from seasoned.connect.agent import AGENTS
 from seasoned.errors import CannotDo, SeasonedError, StoreError
 from seasoned.file_lock import locked
 from seasoned.history.discover import homes as known_homes
-from seasoned.hooks.catch_up import set_read
+from seasoned.hooks.ended import set_read
 from seasoned.hooks.event import log
 from seasoned.hooks.reviewer import count_new, link_skills
 from seasoned.learn_queue import lock_path, take, waiting

@@ -78,7 +78,7 @@ def run(arguments: list[str]) -> int:
 
 def _catch_up(agent: str) -> None:
     """Wait a moment until new sessions are learned from."""
-    from seasoned.hooks.catch_up import catch_up
+    from seasoned.hooks.ended import catch_up
 
     try:
         catch_up(home_folder(), received())
