@@ -25,6 +25,8 @@ from seasoned.redact.value import (
 LONGEST = 8192
 FIRST_PAIRS = 512  # of a cookie: they decide
 NAME_ONLY, LEADING, SENTENCE = 1, 2, 3  # groups of NEXT
+# With more named values than this a text is a dump, or made to be slow: from there on all of it is secret.
+MOST_VALUES = 5_000
 TRIES = 8  # names tried inside one rejected value; more would be an attempt to slow it down
 QUOTE = r"""(?:\\{0,8}["'`]|\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27)"""
 # What makes a value of the text in its parentheses: `[]byte("...")`, `String::from("...")`, `Some("...")`.
@@ -122,7 +124,7 @@ class NamedValue(NamedTuple):
 def find_assignments(text: str, low: str, places: list[tuple[int, int]]) -> list[Hit]:
     """Values that are secret because of the name before them. The places are those of words in such names."""
     hits: list[Hit] = []
-    reached = done = tries = cookies = 0
+    reached = done = tries = cookies = values = 0
     following, separates = NEXT.compiled.match, SEPARATOR.compiled.match
     for start, end in places:
         if start < reached:
@@ -148,6 +150,9 @@ def find_assignments(text: str, low: str, places: list[tuple[int, int]]) -> list
         named = _name(text, low, start, rest)
         if named is None:
             continue
+        values += 1
+        if values > MOST_VALUES:
+            return [*hits, Hit("secret", start, len(text))]
         reached = match.end()
         tries = tries + 1 if start < done else 0
         cookie = low.startswith("cookie", start)
