@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -52,22 +51,10 @@ def test_the_bytes_are_those_of_rfc_8785() -> None:
     )
 
 
-def test_the_example_of_the_standard_is_written_as_there() -> None:
-    value = {"numbers": [333333333.33333329, 4.50, 2e-3, 0.000000000000000000000000001], "literals": [None, True]}
-    assert canonical(value, field="x") == (b'{"literals":[null,true],"numbers":[333333333.3333333,4.5,0.002,1e-27]}')
-
-
 @QUICK
 @given(VALUE)
 def test_it_writes_what_the_library_rfc8785_writes(value: Any) -> None:
     assert canonical(value, field="x") == rfc8785.dumps(value)
-
-
-@QUICK
-@given(DETAILS)
-def test_order_and_spaces_change_nothing(details: dict[str, Any]) -> None:
-    turned = json.loads(json.dumps(dict(reversed(details.items())), indent=3))
-    assert digest(details=details) == digest(details=turned)
 
 
 def test_every_field_is_bound() -> None:
@@ -76,10 +63,6 @@ def test_every_field_is_bound() -> None:
         assert digest(**{field: other}) != digest()
 
     check_each([*sorted(ASKED), "requester"], check)
-
-
-def test_true_one_and_the_text_1_are_three_things() -> None:
-    assert len({digest(details={"a": value}) for value in (True, 1, "1", None)}) == 4
 
 
 def test_what_has_no_one_spelling_is_refused_with_its_place() -> None:

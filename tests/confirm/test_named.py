@@ -13,47 +13,10 @@ from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.request.request import Request
 from seasoned.errors import Conflict, Refused
 from seasoned.store import Database
-from tests.confirm.books import START, TWO, Scene
+from tests.confirm.books import TWO, Scene
 from tests.confirm.racing import Deed, open_again, race
 
 PROCESSES = 8
-
-
-def test_requester_refused(any_database: Database) -> None:
-    scene = Scene(any_database)
-    for role in ("agent", "approver", "admin"):
-        scene.agent = scene.person(f"asks-as-{role}", role)
-        request = scene.ask()
-        for approve in (True, False):
-            with pytest.raises(Refused):
-                scene.book.decide(scene.agent, request.id, approve=approve)
-        assert scene.book.look(scene.anna, request.id).status == "pending"
-
-
-def test_1_of_2_not_enough(any_database: Database) -> None:
-    scene = Scene(any_database, TWO)
-    request = scene.ask()
-    assert scene.approve(request).status == "pending"
-    with pytest.raises(Conflict) as error:
-        scene.book.redeem(scene.agent, request.id, digest=request.digest)
-    assert error.value.status == "pending"
-    assert scene.approve(request, scene.ben).status == "approved"
-    assert scene.book.redeem(scene.agent, request.id, digest=request.digest).redeemed_at == START
-
-
-def test_not_valid_after_its_time(any_database: Database) -> None:
-    scene = Scene(any_database)
-    late, unused = scene.ask(timeout_seconds=60), scene.ask(timeout_seconds=60)
-    scene.clock.forward(59.999)
-    scene.approve(unused)
-    scene.clock.forward(0.001)
-    with pytest.raises(Conflict) as error:
-        scene.approve(late)
-    assert error.value.status == "expired"
-    assert scene.book.look(scene.anna, late.id).resolved_by == "system:timeout"
-    scene.clock.forward(299.999)
-    with pytest.raises(Conflict, match="not used in time"):
-        scene.book.redeem(scene.agent, unused.id, digest=unused.digest)
 
 
 def test_digest_a_cannot_run_b(any_database: Database) -> None:

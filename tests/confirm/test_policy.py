@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import Config
 from seasoned.confirm.notify.message import load_channels
-from seasoned.confirm.policy import DEFAULT, AllowRule, Policy, load_policy, read_policy
+from seasoned.confirm.policy import DEFAULT, Policy, load_policy, read_policy
 from seasoned.errors import UsageError
 from tests.each_case import check_each
 
@@ -119,13 +117,6 @@ def test_no_allow_rule_for_the_ten_is_read() -> None:
     check_each(sorted(HIGH_RISK), check)
 
 
-@given(st.sampled_from(sorted(HIGH_RISK)), st.text(max_size=5))
-def test_an_allow_rule_for_the_ten_is_not_used_even_if_one_is_there(action: str, session: str) -> None:
-    policy = Policy(allow=(AllowRule(action), AllowRule(action, session or None)))
-    assert not policy.allows(action, session)
-    assert not AllowRule(action).covers(action, session)
-
-
 def test_a_mistake_is_told_with_file_key_and_what_is_expected() -> None:
     def check(text: str, said: str) -> None:
         with pytest.raises(UsageError) as caught:
@@ -165,14 +156,6 @@ def test_the_example_in_the_docs_is_a_policy() -> None:
     policy = read_policy(example, file=FILE)
     assert policy.quorum("deploy_production") == 2
     assert policy.approvers("deploy_production") == {"ann", "ben", "cem"}
-
-
-@given(st.text(max_size=200))
-def test_no_text_makes_reading_fail_in_another_way(text: str) -> None:
-    try:
-        read_policy(text, file=FILE)
-    except UsageError as error:
-        assert str(FILE) in str(error)
 
 
 def test_a_channel_without_a_token_or_an_address_is_refused(tmp_path: Path) -> None:

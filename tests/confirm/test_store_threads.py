@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -81,21 +80,6 @@ def test_many_at_once_are_all_kept_and_one_that_fails_fails_alone(database_confi
 
     who: Credential
     who = None  # type: ignore[assignment]
-    asyncio.run(run())
-
-
-def test_a_result_comes_after_its_commit(tmp_path: Path) -> None:
-    """Another connection sees the change at the moment when the result is there."""
-
-    async def run() -> None:
-        config = Config(home=tmp_path)
-        async with _store(config) as (store, who):
-            reader = sqlite3.connect(config.store_path)
-            for number in range(20):
-                made = await store.write(_submit(who, _new(number)))
-                assert reader.execute("SELECT status FROM request WHERE id = ?", (made,)).fetchone() == ("pending",)
-            reader.close()
-
     asyncio.run(run())
 
 

@@ -66,16 +66,6 @@ def test_a_request_is_shown_with_all_that_matters_and_two_buttons(telegram: Tele
     assert scene.rows() == []
 
 
-def test_hostile_text_stays_text(telegram: TelegramServer, scene: Notified) -> None:
-    hostile = '</b><a href="http://evil.test">ok</a> *x* `y` \u202egpj.exe\u200b'
-    scene.submit(description=hostile, details={hostile: hostile}, label="<i>")
-    scene.send_due("phone")
-    text = telegram.messages[1]["text"]
-    assert "<a href" not in text and "<i>'" not in text
-    assert "&lt;a href=" in text
-    assert "\u202e" not in text and "\\u{202e}" in text and "\\u{200b}" in text
-
-
 def test_secrets_leave_as_tags_and_the_message_says_so(telegram: TelegramServer, scene: Notified) -> None:
     scene.submit(description=f"push with {SECRET}", details={"env": {"GITHUB_TOKEN": SECRET}})
     scene.send_due("phone")

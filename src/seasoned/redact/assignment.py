@@ -9,10 +9,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.name import FOREIGN, Promise, kind_of, promise
 from seasoned.redact.value import (
+    FOREIGN,
     UUID,
     Hit,
+    Promise,
     is_made,
     is_pair,
     is_placeholder,
@@ -20,6 +21,8 @@ from seasoned.redact.value import (
     is_random,
     is_secret,
     is_strong,
+    kind_of,
+    promise,
 )
 
 LONGEST = 8192

@@ -9,21 +9,23 @@ from collections.abc import Callable, Iterable
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import find_assignments
-from seasoned.redact.name import FOREIGN
-from seasoned.redact.personal import find_emails, find_iban, find_numbers, find_phones
 from seasoned.redact.place import (
     BASE64,
     find_blocks,
+    find_emails,
+    find_iban,
     find_in_base64,
     find_in_manifests,
     find_in_percent,
     find_in_urls,
     find_key_parts,
+    find_numbers,
+    find_phones,
     find_phrases,
 )
 from seasoned.redact.program import PROGRAMS, find_arguments
 from seasoned.redact.rules import HASHES, PLACES, RULES, WORD_RULES, Rule
-from seasoned.redact.value import Hit, find_drawn, is_made, is_pair, is_placeholder, is_random
+from seasoned.redact.value import FOREIGN, Hit, find_drawn, is_made, is_pair, is_placeholder, is_random
 
 # Encodings within encodings: deeper ones are rare, and a limit keeps hostile texts cheap.
 DEEPEST = 3

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.name import Promise
-from seasoned.redact.value import TIDY, Hit, is_made, is_placeholder, is_plain, is_random, is_secret
+from seasoned.redact.value import TIDY, Hit, Promise, is_made, is_placeholder, is_plain, is_random, is_secret
 
 # The beginnings of commands, which may go on (`mysqldump`), and their arguments.
 TABLE = """

@@ -12,8 +12,7 @@ from seasoned.digest import blake2b
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.detector import scan
 from seasoned.redact.key import Secrecy
-from seasoned.redact.name import Promise, kind_of, promise
-from seasoned.redact.value import Hit, is_secret
+from seasoned.redact.value import Hit, Promise, is_secret, kind_of, promise
 
 __all__ = ["Hit", "Redactor"]
 
