@@ -1,4 +1,4 @@
-"""Keys are made and revoked, shown once, and known by their hash alone; on every database."""
+"""Tokens, prices, keys and budgets: counted as providers count them, once, and known by their hash alone."""
 
 from __future__ import annotations
 
@@ -13,26 +13,195 @@ import pytest
 
 from seasoned.errors import UsageError
 from seasoned.gateway.accounting import (
+    GROUPINGS,
     PREFIX,
     Budgets,
+    EntryCost,
+    GatewayKey,
     KeyCache,
     UsageEntry,
+    UsageJournal,
     add_entries,
     hash_of,
     list_keys,
     make_key,
+    over_budget,
     pricing,
     problems,
     revoke_key,
+    spent,
+    totals,
 )
-from seasoned.gateway.settings import GatewaySettings, Upstream
+from seasoned.gateway.settings import GatewaySettings, Upstream, load_settings
 from seasoned.session import Usage
 from seasoned.store import Database, open_database
 from tests.each_case import each_case
-from tests.gateway.running import config_in, run_gateway, settings_for, used, wait_until
-from tests.gateway.upstream_server import chat, serve_upstream
+from tests.gateway.running import config_in, rows, run_gateway, settings_for, used, wait_until
+from tests.gateway.upstream_server import chat, message_stream, serve_upstream, stream, whole
 
 HELLO: Any = [{"role": "user", "content": "Hello"}]
+ENTRY = UsageEntry(
+    id="1",
+    at=86_400.0,
+    session="gateway:a",
+    purpose="turn",
+    key_name="laptop",
+    upstream="openai",
+    api="chat",
+    model="gpt-4o-mini",
+    status=200,
+    ended="complete",
+    usage=Usage(100, 10, 80, None, 4),
+    raw={"prompt_tokens": 100},
+)
+
+
+def _priced(entry: UsageEntry) -> EntryCost:
+    return EntryCost(0.5, "test") if entry.model == "gpt-4o-mini" else EntryCost()
+
+
+def test_an_entry_is_set_and_never_added_twice(any_database: Database) -> None:
+    later = msgspec.structs.replace(ENTRY, usage=Usage(100, 30, 80, None, 4), ended="complete")
+    for _ in range(3):
+        add_entries(any_database, [ENTRY, later], _priced)
+    for by in GROUPINGS:
+        (total,) = totals(any_database, by)
+        assert (total.requests, total.usage) == (1, Usage(100, 30, 80, None, 4))
+        assert (total.cost_usd, total.unpriced) == (0.5, 0)
+
+
+def test_usage_of_some_sessions_is_summed_like_that_of_all(any_database: Database) -> None:
+    entries = [
+        msgspec.structs.replace(ENTRY, id=str(number), session=session, at=86_400.0 * day, model=model)
+        for number, (session, day, model) in enumerate(
+            [("a", 1, "gpt-4o-mini"), ("a", 2, "mine"), ("b", 2, "mine"), ("b", 3, "gpt-4o-mini"), ("c", 3, "mine")]
+        )
+    ]
+    add_entries(any_database, entries, _priced)
+    for by in GROUPINGS:
+        assert totals(any_database, by, only={"a", "b", "c"}) == totals(any_database, by)
+    (of_a, *_) = totals(any_database, "key", only={"a"})
+    assert (of_a.name, of_a.requests, of_a.cost_usd, of_a.unpriced) == ("laptop", 2, 0.5, 1)
+    assert totals(any_database, "day", only=set()) == []
+
+
+def test_figures_and_names_that_cannot_be_keep_no_other_entry_out(any_database: Database) -> None:
+    odd = msgspec.structs.replace(ENTRY, id="2", model="a\0b" + "\ud800" * 900, usage=Usage(10**30, -5, None, None, 2))
+    add_entries(any_database, [odd, ENTRY], lambda _: EntryCost(float("inf"), "x"))
+    usages = {total.name: total for total in totals(any_database, "model")}
+    assert usages["ab"].usage == Usage(None, None, None, None, 2)
+    assert usages["ab"].cost_usd is None
+    assert usages["gpt-4o-mini"].usage == ENTRY.usage
+
+
+def test_a_budget_counts_the_day_of_its_key(any_database: Database) -> None:
+    other = msgspec.structs.replace(ENTRY, id="2", key_name="other")
+    next_day = msgspec.structs.replace(ENTRY, id="3", at=2 * 86_400.0)
+    add_entries(any_database, [ENTRY, other, next_day], _priced)
+    found = spent(any_database, "laptop", "1970-01-02")
+    assert (found.tokens, found.usd) == (190, 0.5)
+    key = GatewayKey(id="k", name="laptop", created_at=0.0, tokens_per_day=110)
+    assert "190 of its 110 tokens" in str(over_budget(key, found))
+    assert over_budget(msgspec.structs.replace(key, tokens_per_day=191), found) is None
+    assert "$0.50" in str(over_budget(msgspec.structs.replace(key, tokens_per_day=None, usd_per_day=0.5), found))
+
+
+def test_prices_are_the_provider_s_own_word_or_published_ones(tmp_path: Path) -> None:
+    price = pricing(load_settings(tmp_path / "none.toml"))
+    known = price(msgspec.structs.replace(ENTRY, at=time.time()))
+    assert known.usd is not None
+    assert known.usd > 0
+    assert str(known.source).startswith("genai-prices 0")
+    named = price(msgspec.structs.replace(ENTRY, raw={"prompt_tokens": 100, "cost": 0.125}))
+    assert named == EntryCost(0.125, "provider")
+    assert price(msgspec.structs.replace(ENTRY, model="no-such-model")) == EntryCost()
+    assert pricing(GatewaySettings())(msgspec.structs.replace(ENTRY, usage=None, raw=None)) == EntryCost()
+
+
+def test_the_journal_gives_back_what_was_written(tmp_path: Path) -> None:
+    journal = UsageJournal(tmp_path / "journal")
+    journal.open()
+    journal.append(ENTRY)
+    ((path, entries),) = journal.take()
+    assert entries == [ENTRY]
+    assert path is not None
+    assert path.stat().st_mode & 0o777 == 0o600
+    ((again, _),) = journal.take()
+    assert again == path, "until it is said to be done it is given again"
+    journal.done(path)
+    assert list(journal.take()) == []
+    assert list((tmp_path / "journal").iterdir()) == []
+
+
+def test_a_line_that_was_cut_off_costs_no_other_line(tmp_path: Path) -> None:
+    (tmp_path / "journal").mkdir()
+    whole_line = msgspec.json.encode(ENTRY)
+    (tmp_path / "journal/1-a.jsonl").write_bytes(whole_line + b"\n" + whole_line[:40])
+    journal = UsageJournal(tmp_path / "journal")
+    journal.open()
+    ((_, entries),) = journal.take()
+    assert entries == [ENTRY]
+
+
+def test_a_journal_in_use_is_left_to_its_owner(tmp_path: Path) -> None:
+    first, second = UsageJournal(tmp_path / "journal"), UsageJournal(tmp_path / "journal")
+    first.open()
+    first.append(ENTRY)
+    second.open()
+    assert list(second.take()) == []
+    first.close()
+    second.open()
+    assert [entries for _, entries in second.take()] == [[ENTRY]]
+
+
+def test_an_entry_that_no_disk_takes_is_kept_in_memory(tmp_path: Path) -> None:
+    journal = UsageJournal(tmp_path / "journal")
+    with pytest.raises(FileNotFoundError):
+        journal.append(ENTRY)
+    ((path, entries),) = journal.take()
+    assert (path, entries) == (None, [ENTRY])
+
+
+def _usage(config: Any) -> list[tuple[Any, ...]]:
+    return [
+        (row.usage.input, row.usage.output, row.usage.cache_read, row.usage.reasoning) for row in used(config, "model")
+    ]
+
+
+def test_the_entry_is_written_before_the_client_sees_the_end(tmp_path: Path) -> None:
+    config = config_in(tmp_path)
+    script = message_stream("Hi")
+    slow_end = [*script.chunks, b": nothing more\n\n"]
+    with (
+        serve_upstream(stream(*slow_end, pause_seconds=0.15)) as upstream,
+        run_gateway(config, settings_for(config, upstream.url)) as gateway,
+    ):
+        body = {"model": "claude-sonnet-5", "max_tokens": 5, "messages": HELLO, "stream": True}
+        with httpx2.Client() as client, client.stream("POST", f"{gateway.url}/v1/messages", json=body) as answer:
+            for piece in answer.iter_raw():
+                if b"message_stop" in piece:
+                    break
+            found = list((config.home / "gateway-journal").iterdir())
+            stored = [] if found else _usage(config)
+            assert found or stored == [(20, 9, 90, None)]
+    assert _usage(config) == [(20, 9, 90, None)]
+    assert rows(config, "gateway.requests_of", session=_session(config))[0]["ended"] == "complete"
+
+
+def _session(config: Any) -> str:
+    return str(used(config, "session")[0].name)
+
+
+def test_a_request_that_the_provider_refused_took_nothing(tmp_path: Path) -> None:
+    config = config_in(tmp_path)
+    with (
+        serve_upstream(whole({"error": {"message": "no"}}, status=400)) as upstream,
+        run_gateway(config, settings_for(config, upstream.url)) as gateway,
+    ):
+        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
+        with pytest.raises(openai.BadRequestError):
+            client.chat.completions.create(model="gpt-4o-mini", messages=HELLO)
+    assert _usage(config) == []
 
 
 def test_a_key_is_known_until_it_is_revoked(any_database: Database) -> None:
