@@ -175,7 +175,6 @@ def test_many_sessions_are_judged_as_pairs() -> None:
     ]
     found = check_many([*many, [track("none", "o" * 50)]])
     assert (len(found.checks), found.without, found.pairs) == (12, 1, 12)
-    assert found.judgement.method == "pairs of lineages"
     assert found.judgement.preserved is False
     # Every session fails 5 before, so that the ratio varies by what is after alone: a plain jackknife of twelve means.
     after = [(10 + n % 3) / 100 for n in range(12)]
@@ -193,7 +192,7 @@ def test_pairs_that_cannot_tell_fall_back_with_an_answer_and_never_divide_by_zer
     assert check_many(clean).judgement.preserved is True
     worse = [[track(str(n), "o" * 100 + "x" * 30 + "o" * 70, compactions=[100])] for n in range(4)]
     found = check_many(worse).judgement
-    assert (found.ratio, found.method) == (None, "pairs of lineages")
+    assert found.ratio is None
     assert found.interval.high is None and found.interval.low > 0
     alike = [[track(str(n), "o" * 90 + "x" * 10 + "o" * 80 + "x" * 20, compactions=[100])] for n in range(4)]
     found = check_many(alike).judgement

@@ -148,11 +148,8 @@ def test_unknown_is_a_dash_with_its_reason_and_never_zero(make: Any) -> None:
     assert trend.rows[0][2].startswith("– (")
     assert any(text.startswith("– ") and len(text) > 10 for text in found.texts["p"])
     values = dict(zip(found.texts["dt"], found.texts["dd"][::2], strict=True))
-    assert values["Cost"] == "–"
     if not report.counts.counted:
         assert values["Error rate"] == "–"
-    totals = [cell for cell in found.texts["td"] if cell == "not recorded by any session"]
-    assert len(totals) == 6
 
 
 def test_figures_of_the_page_are_those_of_the_report() -> None:

@@ -27,8 +27,6 @@ LEVEL = 0.9
 LOW_RATE = 0.01  # below one failure in a hundred calls the ratio does not matter
 FEWEST_CALLS = 20  # counted calls on each side; two failures in ten are an accident, not a rate
 
-Method = Literal["calls of one lineage", "pairs of lineages"]
-
 
 class BeforeAfter(msgspec.Struct, frozen=True):
     """The interval of after / before. `high` is None if nothing failed before: then the ratio has no upper end."""
@@ -46,7 +44,6 @@ class Judgement(msgspec.Struct, frozen=True):
     reason: str | None
     ratio: float | None
     interval: BeforeAfter | None
-    method: Method | None = None
     # Calls that would be needed to show an unchanged rate, over both sides.
     more_calls: int | None = None
 
@@ -61,7 +58,7 @@ def judge(before: Counts, after: Counts, *, is_cut: bool = False) -> Judgement:
         of_after = wilson(after.failed, after.counted, level=LEVEL).interval
         of_before = wilson(before.failed, before.counted, level=LEVEL).interval
         ends = _floor(after.error_rate, of_after, of_before, before.counted + after.counted)
-    return _apply(before, after, estimate, ends, "calls of one lineage")
+    return _apply(before, after, estimate, ends)
 
 
 def judge_pairs(pairs: Sequence[tuple[Counts, Counts]], before: Counts, after: Counts) -> Judgement:
@@ -77,10 +74,10 @@ def judge_pairs(pairs: Sequence[tuple[Counts, Counts]], before: Counts, after: C
     if ends is None and not before.failed:
         of_after, of_before = (wilson_interval(pool(*side), LEVEL) for side in (columns[:2], columns[2:]))
         ends = _floor(after.error_rate, of_after, of_before, len(pairs))
-    return _apply(before, after, estimate, ends, "pairs of lineages")
+    return _apply(before, after, estimate, ends)
 
 
-def _apply(before: Counts, after: Counts, estimate: Estimate, ends: BeforeAfter | None, method: Method) -> Judgement:
+def _apply(before: Counts, after: Counts, estimate: Estimate, ends: BeforeAfter | None) -> Judgement:
     """Preserved: the upper end is within the tolerance, or the rate after is low. Lost: the lower end is above it."""
     rate = after.error_rate
     if min(before.counted, after.counted) < FEWEST_CALLS or rate is None:
@@ -88,13 +85,13 @@ def _apply(before: Counts, after: Counts, estimate: Estimate, ends: BeforeAfter 
             f"cannot tell: {before.counted} calls count before and {after.counted} after, "
             f"and fewer than {FEWEST_CALLS} on a side give no rate"
         )
-        return Judgement(None, reason, estimate.value, ends, method)
+        return Judgement(None, reason, estimate.value, ends)
     if rate < LOW_RATE or (ends is not None and ends.high is not None and ends.high <= TOLERANCE):
-        return Judgement(True, None, estimate.value, ends, method)
+        return Judgement(True, None, estimate.value, ends)
     if ends is not None and ends.low > TOLERANCE:
-        return Judgement(False, None, estimate.value, ends, method)
+        return Judgement(False, None, estimate.value, ends)
     more, reason = _needed(before, after)
-    return Judgement(None, reason, estimate.value, ends, method, more)
+    return Judgement(None, reason, estimate.value, ends, more)
 
 
 def _needed(before: Counts, after: Counts) -> tuple[int | None, str]:

@@ -161,7 +161,6 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
         "reason": judgement.reason,
         "ratio": judgement.ratio,
         "interval": None if ends is None else [ends.low, ends.high],
-        "method": judgement.method,
         "more_calls_needed": judgement.more_calls,
     }
 

@@ -22,7 +22,6 @@ from seasoned.project import name_of
 from seasoned.report.cohort import Cohort, CohortVerdict, cohort, verdict
 from seasoned.report.compression import PooledCheck, chains, check_many
 from seasoned.report.trials import Figure, TrialColumns, Trials
-from seasoned.session import Usage, sum_usage
 from seasoned.store import Store, open_store
 
 _TOLD_SESSIONS = 200  # sessions between two reports of progress
@@ -30,16 +29,6 @@ _DAYS_BY_DAY = 45  # a report over more days than this shows weeks
 _MOST_TOOLS = 25
 _MOST_MISTAKES = 40
 _FEWEST = 2  # sessions in which an error comes back
-
-
-class Spending(msgspec.Struct, frozen=True):
-    """Tokens and cost as the agents recorded them. None means unknown, not zero."""
-
-    usage: Usage
-    sessions_with_usage: int
-    cost_usd: float | None
-    sessions_with_cost: int
-    sessions_without_cost: int
 
 
 class Recurrence(msgspec.Struct, frozen=True):
@@ -80,7 +69,6 @@ class Report(msgspec.Struct, frozen=True):
     recurrences: tuple[Recurrence, ...]  # the first ones only
     recurring: int
     compression: PooledCheck
-    spending: Spending
 
 
 class _ReportFacts:
@@ -93,9 +81,6 @@ class _ReportFacts:
         self.counts = Counts()
         self.first: float | None = None
         self.last: float | None = None
-        self.usage = Usage()
-        self.with_usage = 0
-        self.costs: list[float] = []
         self.lessons: dict[str | None, ProjectLessons] = {}
         self.columns = TrialColumns()
 
@@ -106,27 +91,12 @@ class _ReportFacts:
         self.copies += track.copies
         self.counts += track.counts
         self._see(track.started, track.ended)
-        if track.usage != Usage():
-            self.usage = sum_usage([track.usage], self.usage)
-            self.with_usage += 1
-        if track.cost_usd is not None:
-            self.costs.append(track.cost_usd)
         self.lessons.setdefault(track.project, ProjectLessons(track.project or "")).add(evidence_of(track))
         self.columns.add(track)
 
     def _see(self, *times: float | None) -> None:
         known = [time for time in (self.first, self.last, *times) if time is not None]
         self.first, self.last = min(known, default=None), max(known, default=None)
-
-    def spending(self) -> Spending:
-        return Spending(
-            self.usage,
-            self.with_usage,
-            # None and not 0.0: sessions without a recorded cost were not free.
-            sum(self.costs) if self.costs else None,
-            len(self.costs),
-            len(self.agents) - len(self.costs),
-        )
 
 
 def report(
@@ -168,7 +138,6 @@ def report(
         recurrences=tuple(recurrences[:_MOST_MISTAKES]),
         recurring=len(recurrences),
         compression=check_many(chains(compressed)),
-        spending=facts.spending(),
     )
 
 

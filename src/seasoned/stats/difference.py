@@ -52,14 +52,8 @@ def difference(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Int
         return _answer(a, b, None, None, f"{NO_TRIALS} on one side")
     if a.error is None or b.error is None:
         return _answer(a, b, a.rate - b.rate, None, f"{ONE_CLUSTER} on each side")
-    return independent_difference(a, b, level)
-
-
-def independent_difference(a: Pooled, b: Pooled, level: float) -> Estimate:
-    """First minus second from the Wilson intervals of two sides (Zou & Donner 2008), with Welch's (1947) p value."""
     of_a, of_b = wilson_interval(a, level), wilson_interval(b, level)
-    if a.rate is None or b.rate is None or of_a is None or of_b is None:
-        return _answer(a, b, None, None, f"{ONE_CLUSTER} on each side")
+    assert of_a is not None and of_b is not None  # there are two clusters or more on each side
     value = a.rate - b.rate
     low, high = difference_ends(a.rate, of_a, b.rate, of_b)
     error, freedom = welch(a, b)
@@ -180,27 +174,23 @@ NO_STRATUM = "no stratum of the mix has trials in at least two clusters"
 
 
 class Standardised(msgspec.Struct, frozen=True):
-    """A rate at a fixed mix, the share of the mix it covers, and the strata without enough trials."""
+    """A rate at a fixed mix, and the share of the mix that it covers."""
 
     estimate: Estimate
     # Share of the mix behind the rate; nothing is assumed about the rest.
     covered: float
-    missing: tuple[str, ...] = ()
 
 
 def standardise_tables(failures: Array, totals: Array, weights: Array) -> Standardised:
     """The rate if trials were mixed by `weights` (Neison 1844; jackknife error: Tukey 1958). Rows of the tables are
-    clusters, columns strata; `missing` names columns by number."""
+    clusters, columns strata."""
     held = ((totals > 0).sum(axis=0) >= FEWEST_CLUSTERS) & (weights > 0)
-    missing = tuple(str(column) for column in ((weights > 0) & ~held).nonzero()[0].tolist())
     if not held.any():
-        return Standardised(Estimate(None, None, 0, 0, NO_STRATUM), 0.0, missing)
+        return Standardised(Estimate(None, None, 0, 0, NO_STRATUM), 0.0)
     some = totals[:, held].sum(axis=1) > 0
     pooled = _pool_tables(failures[some][:, held], totals[some][:, held], weights[held])
     covered = float(weights[held].sum() / weights.sum())
-    return Standardised(
-        Estimate(pooled.rate, wilson_interval(pooled, LEVEL), pooled.n, pooled.clusters), covered, missing
-    )
+    return Standardised(Estimate(pooled.rate, wilson_interval(pooled, LEVEL), pooled.n, pooled.clusters), covered)
 
 
 def _pool_tables(failures: Array, totals: Array, weights: Array) -> Pooled:

@@ -224,15 +224,15 @@ def detectable(rate: float, n_a: int, n_b: int, *, design_effect: float = 1.0) -
     return Detectable(rise, fall, f"too few trials to find any {' or '.join(blind)}" if blind else None)
 
 
-def needed_for_ratio(rate: float, largest: float, *, design_effect: float = 1.0, level: float = 0.9) -> NeededTrials:
+def needed_for_ratio(rate: float, largest: float, *, level: float = 0.9) -> NeededTrials:
     """Trials on each side until an unchanged rate is shown to be below `largest` times the first (Katz et al. 1978)."""
-    _check_design(rate, rate, design_effect, level)
+    _check_design(rate, rate, 1.0, level)
     if not largest > 1:
         raise UsageError(f"The largest ratio must be above 1, not {largest!r}.")
     if not 0 < rate < 1:
         return NeededTrials(None, f"at a rate of {rate:g} a ratio cannot be measured")
     deviates = two_sided_z(level) + normal_quantile(POWER)
-    return NeededTrials(_whole(design_effect * 2 * (1 - rate) / rate * (deviates / math.log(largest)) ** 2))
+    return NeededTrials(_whole(2 * (1 - rate) / rate * (deviates / math.log(largest)) ** 2))
 
 
 def _smallest(rate: float, reach: float, sign: float, n_a: int, n_b: int, design_effect: float) -> float | None:

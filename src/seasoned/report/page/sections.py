@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.report.compression import PooledCheck
+from seasoned.report.compression import sentence
 from seasoned.report.page.frame import environment, frame
 from seasoned.report.page.plots import plots
 from seasoned.report.page.rows import (
@@ -15,13 +15,10 @@ from seasoned.report.page.rows import (
     number,
     plural,
     rate_between,
-    side,
-    unknown,
     visible,
 )
-from seasoned.report.report import Recurrence, Report, Spending
+from seasoned.report.report import Recurrence, Report
 from seasoned.report.trials import share
-from seasoned.text import dollars
 
 # The sections made of plots: name, title, question, plots.
 PARTS = (
@@ -50,11 +47,9 @@ _CONTENTS = (
     *((name, title) for name, title, _, _ in PARTS),
     ("errors", "Recurring mistakes"),
     ("compactions", "Compactions"),
-    ("spending", "Tokens and cost"),
     ("reading", "How to read this"),
 )
 _LEFT_OUT = ("unclear", "declined", "cancelled", "interrupted", "trivial", "synthetic")
-_NOT_RECORDED = "not recorded by any session"
 _TEXT_CHARS = 600
 _SHOWN_ERRORS = 10  # the others are collapsed
 _NAME_CHARS = 120
@@ -79,8 +74,7 @@ def words(report: Report) -> dict[str, Any]:
         "headline": headline(report),
         "shown_errors": _SHOWN_ERRORS,
         "errors": [error_text(found) for found in report.recurrences],
-        "compaction": compaction(report.compression),
-        "spending": spending(report.spending, report.sessions),
+        "compaction": sentence(report.compression),
         "counting": _counting(report.include),
     }
 
@@ -96,7 +90,6 @@ def headline(report: Report) -> tuple[Line, ...]:
     if report.copies:
         parts.append(f"and {plural(report.copies, 'copy', 'copies')}")
     period = _period(report.first, report.last)
-    spent = report.spending
     return (
         ("Error rate", share(estimate.value), f"{between}; {rests_on}"),
         ("Sessions", number(report.sessions), f"{plural(report.messages, 'message')}; {period}"),
@@ -107,35 +100,7 @@ def headline(report: Report) -> tuple[Line, ...]:
             number(report.recurring),
             "the same failure of the same tool in more than one session, without tests and checks that report on code",
         ),
-        ("Cost", dollars(spent.cost_usd), _cost_note(spent)),
     )
-
-
-def compaction(found: PooledCheck) -> str:
-    """The result of the compression check in one or two sentences."""
-    judgement, lineages = found.judgement, len(found.checks)
-    if not lineages:
-        return unknown(judgement.reason)
-    known = f"{plural(lineages, 'lineage')} of sessions with a compression, {number(found.without)} without."
-    sides = f"Before: {side(found.before)}; after: {side(found.after)}; both sides in {plural(found.pairs, 'lineage')}."
-    if judgement.preserved is None:
-        return f"{known} {sides} Whether proficiency was preserved is unknown: {_without_answer(judgement.reason)}."
-    return f"{known} {sides} Proficiency was {'preserved' if judgement.preserved else 'lost'}."
-
-
-def _without_answer(reason: str | None) -> str:
-    """The reason without its leading "cannot tell"."""
-    return (reason or "unknown reason").removeprefix("cannot tell: ")
-
-
-def spending(spent: Spending, sessions: int) -> tuple[Line, ...]:
-    """Tokens by kind and the cost, each with its basis."""
-    note = f"{number(spent.sessions_with_usage)} of {plural(sessions, 'session')} recorded tokens"
-    names = {"input": "Input", "output": "Output", "cache_read": "Read from cache", "cache_write": "Written to cache"}
-    names["reasoning"] = "Reasoning"
-    totals = [(f"{name} tokens", getattr(spent.usage, field)) for field, name in names.items()]
-    lines = [(name, number(total), _NOT_RECORDED if total is None else note) for name, total in totals]
-    return (*lines, ("Cost", dollars(spent.cost_usd), _cost_note(spent)))
 
 
 def error_text(found: Recurrence) -> ErrorText:
@@ -155,14 +120,6 @@ def _period(first: float | None, last: float | None) -> str:
     if first is None or last is None:
         return "no dates in the histories"
     return date(first) if date(first) == date(last) else f"{date(first)} to {date(last)}"
-
-
-def _cost_note(spent: Spending) -> str:
-    if spent.cost_usd is None:
-        return _NOT_RECORDED
-    note = f"from {plural(spent.sessions_with_cost, 'session')}"
-    missing = spent.sessions_without_cost
-    return f"{note}; {number(missing)} recorded none, so the total is higher" if missing else note
 
 
 def _counting(include: tuple[str, ...]) -> str:

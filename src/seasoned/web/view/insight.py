@@ -21,7 +21,7 @@ from seasoned.web.table import ProjectChoice, answer, choice_of
 PAGE = Page("Insight", "insight")
 router = page_router()
 # What a figure of the headline is made of.
-_LINKS = {"Sessions": "sessions", "Mistakes that recur": "#errors", "Cost": "usage"}
+_LINKS = {"Sessions": "sessions", "Mistakes that recur": "#errors"}
 
 
 @router.get("/insight")
