@@ -15,7 +15,6 @@ from pathlib import Path
 
 from bench.scan import SEASONED, environment, make_corpus, timed
 from seasoned.command.tool import TaskType
-from seasoned.example.choose.offered import schema_hash
 from seasoned.example.example import Example, ExampleKind, Source, Template
 from seasoned.example.library.storage import Library, cached_library, load, save, set_state
 from seasoned.example.provision import BlockRequest, provision
@@ -137,7 +136,6 @@ def _example(rng: random.Random, number: int, at: int, tools: list[dict[str, obj
         pattern=f"{function['name']} {rng.randint(0, 3)}",
         support=rng.randint(1, 9),
         sources=tuple(Source(f"a:{number}-{rng.randint(0, 9)}", str(at), f"#{rng.randint(0, 9)}") for _ in range(3)),
-        schema_hash=schema_hash(function["parameters"]) if rng.random() < 0.5 else None,
         error_rate=rng.choice([None, 0.0, 0.02, 0.1, 0.4]),
     )
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import (
-    HOLDOUT,
     ArmShare,
     Split,
     assign,
@@ -38,7 +37,7 @@ def _count(arms: dict[str, str]) -> dict[str, int]:
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_a_session_has_one_arm_for_ever(salt: str, session: str) -> None:
-    split = new_split("e", [ArmShare("cold"), ArmShare("warm", 2)], salt=salt, holdout=0.1)
+    split = new_split("e", [ArmShare("cold"), ArmShare("warm", 2)], salt=salt)
     assert assign(split, session) == assign(split, session)
 
 
@@ -68,15 +67,6 @@ def test_when_a_weight_grows_sessions_move_to_that_arm_only() -> None:
     assert 0.2 < sum(before[s] != after[s] for s in SESSIONS) / len(SESSIONS) < 0.3
 
 
-def test_a_holdout_is_taken_from_all_arms_alike_and_leaves_the_others_where_they_were() -> None:
-    before, after = _arms(HALVES), _arms(new_split("e", HALVES.arms, salt="s1", holdout=0.2))
-    held = [session for session in SESSIONS if after[session] == HOLDOUT]
-    assert 0.18 < len(held) / len(SESSIONS) < 0.22
-    assert all(before[session] == after[session] for session in SESSIONS if session not in set(held))
-    halves = _count({session: before[session] for session in held})
-    assert not sample_ratio(halves, HALVES.shares).is_alarm
-
-
 def test_a_background_review_is_in_no_arm(tmp_path: Path) -> None:
     assert assign(HALVES, "hermes:1", relation="review") is None
     with open_store(tmp_path / "s.db") as store:
@@ -86,20 +76,18 @@ def test_a_background_review_is_in_no_arm(tmp_path: Path) -> None:
 
 
 @each_case(
-    ("arms", "holdout"),
+    "arms",
     [
-        ([ArmShare("cold")], 0.0),
-        ([ArmShare("cold"), ArmShare("cold")], 0.0),
-        ([ArmShare("cold"), ArmShare(HOLDOUT)], 0.0),
-        ([ArmShare("cold"), ArmShare("warm", 0)], 0.0),
-        ([ArmShare("cold"), ArmShare("warm", float("nan"))], 0.0),
-        ([ArmShare("cold"), ArmShare("warm")], 1.0),
-        ([ArmShare("cold"), ArmShare("warm")], -0.1),
+        [ArmShare("cold")],
+        [ArmShare("cold"), ArmShare("cold")],
+        [ArmShare("cold"), ArmShare("")],
+        [ArmShare("cold"), ArmShare("warm", 0)],
+        [ArmShare("cold"), ArmShare("warm", float("nan"))],
     ],
 )
-def test_a_split_that_cannot_be_is_refused(arms: list[ArmShare], holdout: float) -> None:
+def test_a_split_that_cannot_be_is_refused(arms: list[ArmShare]) -> None:
     with pytest.raises(UsageError):
-        new_split("e", arms, holdout=holdout)
+        new_split("e", arms)
 
 
 def test_a_session_needs_an_id_and_a_salt_is_never_the_same() -> None:

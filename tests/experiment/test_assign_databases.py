@@ -27,7 +27,7 @@ HALVES = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
 
 
 def test_the_newest_split_is_in_force_and_an_unknown_one_is_named(any_database: Database) -> None:
-    changed = new_split("e", [ArmShare("cold"), ArmShare("warm", 3)], salt="s1", holdout=0.1)
+    changed = new_split("e", [ArmShare("cold"), ArmShare("warm", 3)], salt="s1")
     for split, now in ((HALVES, 1.0), (changed, 2.0), (HALVES, 3.0)):
         keep_split(any_database, split, now=now)
         assert load_split(any_database, "e") == split

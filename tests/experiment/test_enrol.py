@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from seasoned.errors import NotFound
-from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, enrol, keep_split, new_split, shown_by
+from seasoned.experiment.live.assignment import ArmShare, enrol, keep_split, new_split, shown_by
 from seasoned.store import Database
 from tests.each_case import each_case
 
 ARMS = ("plain", "cold", "cold-again", "warm", "template:parcels")
-SPLIT = new_split("autumn", [ArmShare(arm) for arm in ARMS], salt="s", holdout=0.2)
+SPLIT = new_split("autumn", [ArmShare(arm) for arm in ARMS], salt="s")
 SHOWN = {"warm": "", "template:parcels": "parcels"}
 SESSIONS = [f"hermes:{number}" for number in range(80)]
 
 
-@each_case("arm", [HOLDOUT, *ARMS])
-def test_the_control_the_holdout_and_cold_arms_show_nothing(arm: str) -> None:
+@each_case("arm", ARMS)
+def test_the_control_and_cold_arms_show_nothing(arm: str) -> None:
     assert shown_by(SPLIT, arm) == SHOWN.get(arm)
 
 
@@ -25,7 +25,7 @@ def test_each_conversation_is_told_its_arm_what_that_shows_and_the_control_what_
 ) -> None:
     keep_split(any_database, SPLIT, now=1.0)
     found = [enrol(any_database, "autumn", session, now=2.0) for session in SESSIONS]
-    assert {one.arm for one in found if one is not None} == {HOLDOUT, *ARMS}
+    assert {one.arm for one in found if one is not None} == {*ARMS}
     for one in found:
         assert one is not None
         assert (one.is_warm, one.template) == (one.arm in SHOWN, SHOWN.get(one.arm))

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import chdtrc
 
 from seasoned.errors import UsageError
-from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, Split, assign, new_split, sample_ratio
+from seasoned.experiment.live.assignment import ArmShare, Split, assign, new_split, sample_ratio
 from seasoned.experiment.live.live_report import LiveReport, report_of
 from seasoned.experiment.live.live_session import LiveSession
 from tests.each_case import each_case
@@ -118,15 +118,6 @@ def test_sessions_after_one_that_is_not_settled_wait() -> None:
     assert (found.sessions, found.waiting) == (100, 40)
     assert sum(one.settled for one in found.arms) == 60
     assert found.effects == _report(sessions[:60]).effects
-
-
-def test_held_out_sessions_are_counted_and_compared_with_nobody() -> None:
-    sessions = [
-        *_sessions(1, 50, cold=0.3, warm=0.3),
-        LiveSession(session="h", arm=HOLDOUT, at=0.5, tools={"Bash": (0, 5)}),
-    ]
-    found = _report(sessions)
-    assert (found.sessions, found.held_out) == (50, 1)
 
 
 def test_nothing_yet_says_so_and_an_unknown_arm_is_refused() -> None:

@@ -63,7 +63,7 @@ def test_each_machine_shows_what_the_arm_names_and_all_outcomes_count(tmp_path: 
         # The second has another template of the same name, which must not be shown, and the right one under another.
         save(second, template("house", example("other_tool")))
         save(second, msgspec.structs.replace(HOUSE, name="copy"))
-        split = experiments.begin(homes[0], "autumn", "cold,template:house", holdout=0.0)
+        split = experiments.begin(homes[0], "autumn", "cold,template:house")
         begun = {
             f"codex:{at}-{n}": (at, _begin(homes[at], store, f"codex:{at}-{n}", said))
             for at, store in enumerate((first, second))
@@ -93,7 +93,7 @@ def test_a_machine_without_the_template_assigns_no_session_and_says_so(tmp_path:
     said: list[str] = []
     with open_store(homes[0].store_path) as first, open_store(homes[1].store_path) as second:
         save(first, HOUSE)
-        experiments.begin(homes[0], "autumn", "cold,template:house", holdout=0.0)
+        experiments.begin(homes[0], "autumn", "cold,template:house")
         shown = [_begin(homes[1], second, f"codex:{n}", said) for n in range(8)]
         assert {one.arm for one in shown} == {None} and {one.content for one in shown} == {None}
         assert len(said) == 8 and "'template:house'" in said[0] and "template import" in said[0]

@@ -250,7 +250,7 @@ def expected_power(config: Config, *, now: float) -> ExpectedPower | None:
     return ExpectedPower(row["sessions"] / _RECENT_WEEKS, mean, falls)
 
 
-def begin(config: Config, name: str, arms: str, *, holdout: float) -> Split:
+def begin(config: Config, name: str, arms: str) -> Split:
     """Divide live sessions between these arms from now on."""
     with shared_database(config) as database, open_store(config.store_path) as store:
         # A misspelt template is an error here: otherwise no session would be assigned.
@@ -260,7 +260,7 @@ def begin(config: Config, name: str, arms: str, *, holdout: float) -> Split:
             else one
             for one in shares_of(arms)
         ]
-        split = new_split(name, shares, holdout=holdout, salt=_known_salt(database, name))
+        split = new_split(name, shares, salt=_known_salt(database, name))
         keep_split(database, split, now=time.time())
     return split
 

@@ -105,8 +105,6 @@ def _print_head(report: LiveReport) -> None:
     parts = [f"{plural(report.sessions, 'session')} since {when(report.began_at)}"]
     if report.waiting:
         parts.append(f"{report.waiting} not counted yet")
-    if report.held_out:
-        parts.append(f"{report.held_out} held out")
     if report.earlier:
         parts.append(f"{report.earlier} with an earlier split, left out")
     say(f"{printable(report.name)}: {', '.join(parts)}.")
@@ -400,25 +398,24 @@ def show(name: str | None, model: str | None, as_json: bool) -> None:
 @experiment.command()
 @click.argument("name")
 @click.option("--arms", default="cold,warm", show_default=True, metavar="ARM,ARM", help=_LIVE_ARMS)
-@click.option("--holdout", default=0.0, show_default=True, help="The share of all sessions that is left alone.")
 @json_option
-def begin(name: str, arms: str, holdout: float, as_json: bool) -> None:
+def begin(name: str, arms: str, as_json: bool) -> None:
     """Begin an experiment on live sessions.
 
     For a name that exists, continue with other weights. The first arm is the control, which is shown nothing.
 
     \b
-    Example: seasoned experiment begin autumn --arms cold,warm --holdout 0.05
+    Example: seasoned experiment begin autumn --arms cold,warm
     Example: seasoned experiment begin autumn --arms cold,template:code:2
     """
     config = load()
     power = experiments.expected_power(config, now=time.time())
     if not as_json:
         say(_power_sentence(power))
-    split = experiments.begin(config, name, arms, holdout=holdout)
+    split = experiments.begin(config, name, arms)
     if as_json:
         answer = {"name": name, "split": split.digest, "control": split.control, "shares": split.shares}
-        print_json("experiment-begun", {**answer, "holdout": holdout, "power": msgspec.to_builtins(power)})
+        print_json("experiment-begun", {**answer, "power": msgspec.to_builtins(power)})
         return
     say(f"Sessions are divided between {', '.join(split.shares)}; {split.control} is the control.")
     # The arms are drawn where sessions begin, and those programs read their settings at the start.

@@ -49,7 +49,6 @@ class Example(msgspec.Struct, frozen=True):
     sources: tuple[Source, ...] = ()
     first_seen: float | None = None
     last_seen: float | None = None
-    schema_hash: str | None = None  # of the tool's schema when the example was made; None if no session recorded it
     tier: Tier = "own"
     # How often calls of this tool fail in the mined sessions: tools that fail most are shown first.
     error_rate: float | None = None

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from seasoned.example.block import Block
 from seasoned.example.choose.choice import MOST_EXAMPLES
-from seasoned.example.choose.offered import schema_hash
 from seasoned.example.example import DAY_SECONDS, Example, Source, Template
 from seasoned.example.library.storage import ExampleState, Library
 from seasoned.example.provision import BlockRequest, Provisioned, provision
@@ -103,14 +102,6 @@ def test_of_equal_evidence_the_newer_and_then_the_first_by_name() -> None:
 
 def test_only_tools_that_the_session_has_are_shown() -> None:
     assert tools_of(shown(template("t", one("read_file"), one("patch")), tools=["patch"])) == ["patch"]
-
-
-def test_an_example_of_another_schema_is_not_shown() -> None:
-    right, wrong = one("read_file", 1, schema_hash=schema_hash(SCHEMA)), one("read_file", 2, schema_hash="0123")
-    found = shown(template("t", wrong, right), tools={"read_file": SCHEMA})
-    assert found.block is not None
-    assert [each.id for each in found.block.examples] == [right.id]
-    assert "changed since" in shown(template("t", wrong), tools={"read_file": SCHEMA}, template="t").reason
 
 
 def test_an_example_that_its_schema_would_refuse_is_not_shown() -> None:

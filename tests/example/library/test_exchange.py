@@ -100,7 +100,7 @@ def test_our_own_shape_is_complete_and_comes_back_as_imported() -> None:
     repaired = Repaired('{"path":"x"}', "File not found: …", ("path",))
     whole = template(
         "code",
-        example(kind="recovery", repaired=repaired, schema_hash="0f" * 8, error_rate=0.25, last_seen=1_750_000_000.0),
+        example(kind="recovery", repaired=repaired, error_rate=0.25, last_seen=1_750_000_000.0),
         example("read_file", arguments={"path": "src/x"}),
         addendum="The tests are quick.",
         metrics=TemplateMetrics(9, 2, 300, 4, 1, -0.1),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.example.mine.candidate import CandidateGroup, ExampleCandidate, best_first, gather, group
+from seasoned.example.mine.miner import CandidateGroup, ExampleCandidate, best_first, gather, group
 from seasoned.example.neutral import shown_intent
 from seasoned.lesson.lesson import Lesson
 from seasoned.outcome.track import JudgedCall, Track

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.example.mine.candidate import gather
+from seasoned.example.mine.miner import gather
 from seasoned.example.mine.outdated import is_against_form
 from seasoned.outcome.track import Track
 from tests.each_case import each_case

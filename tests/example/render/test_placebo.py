@@ -25,9 +25,9 @@ def _typical(seed: int) -> Block:
 
 
 def test_a_placebo_is_as_long_as_its_block() -> None:
-    for format, form in product(FORMATS, FORMS[:1]):
+    for format in set(FORMATS) - {"text"}:
         for block in (blocks.SMALL, *map(_typical, range(2))):
-            real, false = render(block, format, form), render(placebo(block), format, form)
+            real, false = render(block, format), render(placebo(block), format)
             assert abs(false.tokens - real.tokens) <= max(2, 0.02 * real.tokens)
             assert real.is_empty == false.is_empty
 

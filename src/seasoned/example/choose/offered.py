@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from seasoned.digest import short_digest
 from seasoned.example.example import Example
 
 _SCHEMA_NAMES = ("parameters", "input_schema", "inputSchema", "parameters_json_schema")
-# Keys of a schema that can change without changing what a tool accepts.
-_WORDING = frozenset(("description", "title", "examples", "$schema", "$comment"))
-_HOLDS_NAMES = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
-_HOLDS_SETS = frozenset(("required", "enum", "type"))
 _DEPTH = 12
 _DESCRIPTION_CHARS = 300
 _SIMPLE: dict[str, type | tuple[type, ...]] = {
@@ -27,7 +21,6 @@ _SIMPLE: dict[str, type | tuple[type, ...]] = {
     "array": list,
     "null": type(None),
 }
-_encode = msgspec.json.Encoder(order="sorted").encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -36,7 +29,6 @@ class OfferedTool(msgspec.Struct, frozen=True):
 
     name: str
     schema: dict[str, Any] | None = None
-    schema_hash: str | None = None
     description: str = ""
 
 
@@ -58,7 +50,7 @@ def offered(tools: Tools) -> Offered:
         if name and name not in made:
             known = schema if isinstance(schema, dict) else None
             said = description[:_DESCRIPTION_CHARS] if isinstance(description, str) else ""
-            made[name] = OfferedTool(name, known, None if known is None else schema_hash(known), said)
+            made[name] = OfferedTool(name, known, said)
     return made
 
 
@@ -83,39 +75,6 @@ def _named(tool: Mapping[str, Any] | str) -> Iterator[tuple[str, Any, Any]]:
         yield name, schema, body.get("description")
 
 
-def schema_hash(schema: Mapping[str, Any]) -> str:
-    """A digest of what a tool accepts, independent of the order of keys and of descriptions."""
-    try:
-        return _hash_of(_encode(schema))
-    except (TypeError, ValueError, RecursionError):
-        return short_digest(_encode(_bare(schema, _DEPTH)).decode("utf-8", "replace"))
-
-
-@lru_cache(maxsize=4096)
-def _hash_of(written: bytes) -> str:
-    """Cached, because all sessions of an agent have the same tools."""
-    return short_digest(_encode(_bare(msgspec.json.decode(written), _DEPTH)).decode("utf-8", "replace"))
-
-
-def _bare(value: Any, depth: int, *, are_names: bool = False) -> Any:
-    """A schema without its wording. Inside `properties` the keys are names, and one may well be `description`."""
-    if depth == 0:
-        return None
-    if isinstance(value, Mapping):
-        kept = {}
-        for key, inner in value.items():
-            if not are_names and key in _WORDING:
-                continue
-            if not are_names and key in _HOLDS_SETS and isinstance(inner, list):
-                kept[str(key)] = sorted((_bare(item, depth - 1) for item in inner), key=_encode)
-            else:
-                kept[str(key)] = _bare(inner, depth - 1, are_names=not are_names and key in _HOLDS_NAMES)
-        return kept
-    if isinstance(value, list | tuple):
-        return [_bare(item, depth - 1) for item in value]
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
 def matches(example: Example, tools: Offered | None) -> bool:
     """Whether a session with these tools could make the example's call unchanged. Unknown tools exclude nothing."""
     if tools is None:
@@ -123,8 +82,6 @@ def matches(example: Example, tools: Offered | None) -> bool:
     tool = tools.get(example.tool)
     if tool is None:
         return False
-    if example.schema_hash is not None and tool.schema_hash is not None:
-        return example.schema_hash == tool.schema_hash
     if tool.schema is None:
         return True
     try:

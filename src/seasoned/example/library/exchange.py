@@ -34,7 +34,6 @@ _MOST_SESSIONS = 500
 # A file can claim any support, and any use.
 _MOST_SUPPORT = 1_000
 _MOST_USES = 1_000_000
-_HASH = re.compile(r"[0-9a-f]{8,64}\Z")
 _NAME = re.compile(r"[!-~]{1,200}\Z")
 _encode = msgspec.json.Encoder(order="sorted").encode
 _NO_TEMPLATE = (
@@ -151,7 +150,7 @@ class _ImportCheck:
             for one in example.sources[:_MOST_ITEMS]
             if all(map(self._is_name, (one.session, one.root, one.call or "none")))
         ]
-        repaired, schema_hash, rate = example.repaired, example.schema_hash, example.error_rate
+        repaired, rate = example.repaired, example.error_rate
         # The repair is only evidence: without it the example is still useful.
         if repaired is not None and self._redactor.find("\n".join(map(str, msgspec.structs.astuple(repaired)))):
             repaired = None
@@ -164,7 +163,6 @@ class _ImportCheck:
             sources=tuple(sources),
             first_seen=self._time(example.first_seen),
             last_seen=self._time(example.last_seen),
-            schema_hash=schema_hash if schema_hash is not None and _HASH.match(schema_hash) else None,
             # A file can claim a higher tier; it does not get one.
             tier="imported",
             error_rate=rate if rate is not None and 0 <= rate <= 1 else None,

@@ -16,8 +16,6 @@ from seasoned.session import Relation
 from seasoned.stats.proportion import binomial
 from seasoned.store import Database, Store
 
-# The arm of sessions that the experiment leaves alone.
-HOLDOUT = "holdout"
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -38,7 +36,6 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     # Secret: without it, a session id cannot be chosen so that it falls into a given arm.
     salt: str
     arms: tuple[ArmShare, ...]
-    holdout: float = 0.0  # the share of all sessions that is kept out of the arms
 
     @property
     def control(self) -> str:
@@ -51,7 +48,7 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shares(self) -> dict[str, float]:
-        """The share of the assigned sessions that each arm should get, without the holdout."""
+        """The share of the assigned sessions that each arm should get."""
         whole = math.fsum([one.weight for one in self.arms])
         return {one.arm: one.weight / whole for one in self.arms}
 
@@ -65,19 +62,17 @@ class Assignment(msgspec.Struct, frozen=True):
     split: str
 
 
-def new_split(experiment: str, arms: Sequence[ArmShare], *, holdout: float = 0.0, salt: str | None = None) -> Split:
+def new_split(experiment: str, arms: Sequence[ArmShare], *, salt: str | None = None) -> Split:
     """A checked split with a new salt."""
     names = [one.arm for one in arms]
     if not experiment:
         raise UsageError("An experiment needs a name.")
-    if len(names) < 2 or len(set(names)) < len(names) or HOLDOUT in names or "" in names:
-        raise UsageError(f"An experiment needs two or more arms, each named once, none {HOLDOUT!r}, not {names!r}.")
+    if len(names) < 2 or len(set(names)) < len(names) or "" in names:
+        raise UsageError(f"An experiment needs two or more arms, each named once, not {names!r}.")
     for one in arms:
         if not (one.weight > 0 and math.isfinite(one.weight)):
             raise UsageError(f"The weight of {one.arm!r} must be above 0, not {one.weight!r}. Leave the arm out.")
-    if not 0 <= holdout < 1:
-        raise UsageError(f"The holdout is a share of all sessions from 0 to below 1, not {holdout!r}.")
-    return Split(experiment=experiment, salt=salt or secrets.token_hex(16), arms=tuple(arms), holdout=holdout)
+    return Split(experiment=experiment, salt=salt or secrets.token_hex(16), arms=tuple(arms))
 
 
 def assign(split: Split, session: str, *, relation: Relation | None = None) -> Assignment | None:
@@ -95,9 +90,6 @@ def assign(split: Split, session: str, *, relation: Relation | None = None) -> A
 
 
 def _arm(split: Split, session: str) -> str:
-    # A separate hash, so that changing the holdout does not move sessions between the arms.
-    if split.holdout and _uniform(split.salt, HOLDOUT, session) < split.holdout:
-        return HOLDOUT
     # The highest of weighted scores: arm i wins with probability weight i / all weights (Mosko & Thaler 1998).
     scores = [(-one.weight / math.log(_uniform(split.salt, f"arm {one.arm}", session)), one.arm) for one in split.arms]
     return max(scores)[1]
@@ -220,7 +212,7 @@ def enrol(database: Database, experiment: str, session: str, *, now: float, begi
 
 def shown_by(split: Split, arm: str) -> str | None:
     """What an arm shows: a template's name; empty: the one that fits; None: nothing."""
-    if arm in (HOLDOUT, split.control, _COLD) or arm.startswith(f"{_COLD}-"):
+    if arm in (split.control, _COLD) or arm.startswith(f"{_COLD}-"):
         return None
     return arm.removeprefix(TEMPLATE) if arm.startswith(TEMPLATE) else ""
 

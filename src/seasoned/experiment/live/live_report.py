@@ -19,7 +19,7 @@ import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.example.library.storage import State, cached_library
-from seasoned.experiment.live.assignment import HOLDOUT, SampleRatio, Split, load_split, sample_ratio
+from seasoned.experiment.live.assignment import SampleRatio, Split, load_split, sample_ratio
 from seasoned.experiment.live.live_session import LiveSession, load_live
 from seasoned.report.trials import EARLY_TURNS, points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
@@ -116,7 +116,6 @@ class LiveReport(msgspec.Struct, frozen=True, kw_only=True):
     began_at: float  # when that split was stored
     looked_at: float
     sessions: int  # assigned to an arm by this split
-    held_out: int
     waiting: int  # not analysed yet: they, or one before them, can still change
     earlier: int  # assigned by an earlier split of the same name, and left out
     verdict: Verdict  # of the first arm against the control; `sentences` cover all arms
@@ -181,7 +180,7 @@ def list_live(database: Database) -> list[LiveListing]:
 def report_of(split: Split, sessions: Sequence[LiveSession], *, began_at: float, now: float) -> LiveReport:
     """The report computed from sessions only, without the examples."""
     names = [one.arm for one in split.arms]
-    unknown = sorted({one.arm for one in sessions} - {*names, HOLDOUT})
+    unknown = sorted({one.arm for one in sessions} - {*names})
     if unknown:
         raise UsageError(f"Sessions were assigned to {unknown!r}, but {split.experiment!r} has the arms {names!r}")
     inside = in_order(sessions)
@@ -198,7 +197,6 @@ def report_of(split: Split, sessions: Sequence[LiveSession], *, began_at: float,
         began_at=began_at,
         looked_at=now,
         sessions=len(inside),
-        held_out=len(sessions) - len(inside),
         waiting=waiting,
         earlier=0,
         verdict=_verdict(effects[0], assigned, measured),
@@ -213,8 +211,8 @@ def report_of(split: Split, sessions: Sequence[LiveSession], *, began_at: float,
 
 
 def in_order(sessions: Iterable[LiveSession]) -> list[LiveSession]:
-    """The sessions of the arms as they came."""
-    return sorted([one for one in sessions if one.arm != HOLDOUT], key=lambda one: (one.at, one.session))
+    """The sessions as they came."""
+    return sorted(sessions, key=lambda one: (one.at, one.session))
 
 
 def settled_of(inside: Sequence[LiveSession]) -> Sequence[LiveSession]:
