@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 # A first start may have to import and compile everything.
 _START_SECONDS = 30.0
-# X11's port, on every browser's list of blocked ports.
-_FORBIDDEN_TO_BROWSERS = 6000
 # No defaults here: what is not given comes from the policy.
 _OPTIONS = (
     click.option("--host", help="Listen on this address. Default: the policy's, else 127.0.0.1."),
@@ -143,9 +141,7 @@ def run_service(
 
     config = load()
     service, listen = build_service(config, options)
-    # Only the service is left then, for agents and command lines.
-    is_for_browsers = listen.port != _FORBIDDEN_TO_BROWSERS
-    if has_pages := has_pages and is_for_browsers:
+    if has_pages:
         from seasoned.web.app import create_web
 
         app = create_web(service, histories=histories)
@@ -167,8 +163,6 @@ def run_service(
             say(warning, err=True)
         if not has_admin(config):
             say("There is no admin yet. Before agents run: `seasoned confirm token make NAME --role admin`.", err=True)
-        if not is_for_browsers:
-            say("Browsers refuse port 6000, so there are no pages here, only the service.", err=True)
 
     redactor = service.secrecy.redactor()
 

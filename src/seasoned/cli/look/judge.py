@@ -169,18 +169,12 @@ def _print_agreement(blind: Agreement, strict: Agreement, full: FlagAgreement, l
         f"{lost.unclear} unclear. They are not scored; --json lists them.\n"
         "Blind: the flags are hidden, and verdicts from the wording alone are scored against them.\n"
     )
-    tables = [
+    by_tool = sorted((one for one in blind.tools if one.failed >= _FEWEST_FAILED), key=lambda one: -one.failed)
+    for title, scores in (
         ("Blind", (*blind.sources, blind.others, blind.pooled)),
-        (
-            "Strictly blind (without what the harness writes into results)",
-            (*strict.sources, strict.others, strict.pooled),
-        ),
-        (
-            "Blind, by tool",
-            sorted((one for one in blind.tools if one.failed >= _FEWEST_FAILED), key=lambda o: -o.failed),
-        ),
-    ]
-    for title, scores in tables:
+        ("Strictly blind, without what the harness writes into results", (strict.others, strict.pooled)),
+        ("Blind, by tool", by_tool),
+    ):
         if scores:
             table(_COLUMNS, [_row(score) for score in scores], nowrap=[""], title=title)
             say()
