@@ -15,9 +15,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
-REAL = SHARED / "data" / "claude-code"
 SAMPLES = ROOT / "src" / "seasoned" / "samples" / "claude_code"
-WANTED_BYTES = 90_000_000
 RUNS = 3
 SEASONED = Path(sys.executable).parent / "seasoned"
 # Where agents keep what lies in folders of their name.
@@ -136,7 +134,7 @@ def _odd_files(folder: Path) -> Iterator[str]:
     for name, path in (("20,000 tiny files", tiny), ("one file of 1 GB", one), ("300 MB in one line", long)):
         shutil.rmtree(folder / "store", ignore_errors=True)
         begun = time.perf_counter()
-        memory = peak_memory([str(SEASONED), "scan", str(path)], folder / "store", folder)
+        memory = peak_memory([str(SEASONED), "scan", str(path)], {"SEASONED_HOME": str(folder / "store"), "CI": "1"})
         yield f"{name}: {time.perf_counter() - begun:.1f} s, {memory:.0f} MB of memory (wanted: at most 300)"
     again = {"SEASONED_HOME": str(folder / "grown"), "CI": "1"}
     spent([str(SEASONED), "scan", str(one)], again)
@@ -146,10 +144,10 @@ def _odd_files(folder: Path) -> Iterator[str]:
     yield f"the file of 1 GB after it grew by a line: {grown.cpu_seconds:.2f} CPU seconds"
 
 
-def spent(command: list[str], variables: dict[str, str]) -> Spent:
-    """CPU seconds and time on the clock of a whole process, its children included."""
+def spent(command: list[str], variables: dict[str, str], said: str = "") -> Spent:
+    """CPU seconds and time on the clock of a whole process, its children included; `said` is its input."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, env=plain(variables), cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(command, env=plain(variables), input=said.encode(), cwd=ROOT, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Spent(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.perf_counter() - begun)
 
@@ -159,11 +157,10 @@ def plain(variables: dict[str, str]) -> dict[str, str]:
     return {**{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}, **variables}
 
 
-def make_corpus(projects: Path, times: int = 1) -> Path:
-    """Real sessions where they are at hand, else the samples repeated up to the wanted size."""
-    source = REAL if REAL.is_dir() else SAMPLES
+def make_corpus(projects: Path, source: Path = SAMPLES, wanted_bytes: int = 90_000_000) -> Path:
+    """Sessions repeated up to the wanted size."""
     size = sum(path.stat().st_size for path in source.rglob("*.jsonl"))
-    for number in range(times * (1 if size >= WANTED_BYTES else WANTED_BYTES // size + 1)):
+    for number in range(wanted_bytes // size + 1):
         for path in source.rglob("*.jsonl"):
             target = projects / f"{number}-{path.parent.name}" / path.name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -171,32 +168,19 @@ def make_corpus(projects: Path, times: int = 1) -> Path:
     return projects
 
 
-def timed(command: list[str], home: Path, config: Path) -> float:
-    """Wall time of a whole process, start included."""
-    begun = time.perf_counter()
-    subprocess.run(command, env=environment(home, config), cwd=ROOT, check=True, capture_output=True)
-    return time.perf_counter() - begun
-
-
-def peak_memory(command: list[str], home: Path, config: Path) -> float:
+def peak_memory(command: list[str], variables: dict[str, str]) -> float:
     """The largest resident size that the process or one of its children had, in MB."""
     code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
     code += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     out = subprocess.run(
         [sys.executable, "-c", code, *command],
-        env=environment(home, config),
+        env=plain(variables),
         check=True,
         capture_output=True,
         text=True,
     ).stdout
     scale = 1e6 if sys.platform == "darwin" else 1e3
     return int(out) / scale
-
-
-def environment(home: Path, config: Path) -> dict[str, str]:
-    """The environment of a separate process, without what changes how Python starts."""
-    keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return {**keep, "SEASONED_HOME": str(home), "CLAUDE_CONFIG_DIR": str(config), "CI": "1"}
 
 
 def find_ccusage() -> Path | None:
