@@ -27,8 +27,6 @@ def complaint(speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: 
         for rule in programs.GIT:
             if _git_speaks(rule, speech, ran):
                 return rule.says()
-    if "git" in ran.names and (hook := first(programs.HOOKS, speech)):
-        return hook.says()
     for tool, rules in _NAMED_TOOLS:
         if not tool.isdisjoint(ran.names) and (named := first(rules, speech)):
             return named.says()
@@ -97,10 +95,7 @@ def _own_words(speech: OutputText, ran: ShellCommand, *, shows_code: bool) -> Ve
     for rule in programs.PROGRAM_OWN:
         for hit in find_all(rule, speech):
             program = hit["program"]
-            if not ran.steps:
-                if program.islower():
-                    return rule.says()
-            elif (_speaks_as(program, ran.names) or program in _AROUND) and (
+            if (_speaks_as(program, ran.names) or program in _AROUND) and (
                 not ran.repeats(program) or hit.string.find("\n", hit.end()) < 0
             ):
                 return _partly(rule, speech, program, shows_code=shows_code)
@@ -121,8 +116,6 @@ def _partly(rule: WordingRule, speech: OutputText, program: str, *, shows_code: 
 
 
 def _shell_means_the_end(hit: re.Match[str], speech: OutputText, ran: ShellCommand) -> bool:
-    if not ran.steps:
-        return True
     groups = hit.groupdict()
     glob = groups.get("glob")
     if glob:
@@ -148,17 +141,11 @@ def _mentions(steps: tuple[Step, ...], name: str) -> bool:
 
 def _git_speaks(rule: WordingRule, speech: OutputText, ran: ShellCommand) -> bool:
     last = next((step for step in reversed(ran.asked) if step.program == "git"), None)
-    subs = {step.sub for step in ran.asked if step.program == "git"}
     if rule.name == "nothing to commit" and ran.steps and (last is None or last.sub != "commit"):
-        return False
-    if rule.name == "git conflict" and ran.steps and not subs & _JOINING:
         return False
     # An earlier git command without a say may have complained; the last line is the last one's.
     repeats = ran.repeats("git")
     return any(not repeats or hit.string.find("\n", hit.end()) < 0 for hit in find_all(rule, speech))
-
-
-_JOINING = names("merge rebase cherry-pick revert pull stash push am checkout switch apply fetch")
 
 
 def success(speech: OutputText) -> WordingRule | None:

@@ -27,7 +27,6 @@ CODEX_HEADER = LazyRegex(
 _CODEX_CODE = LazyRegex(r"^(?:Process exited with code|Exit code:?) (-?\d+)", re.MULTILINE)
 _PLAIN_CODE = LazyRegex(r"\A(?:Error: )?Exit code:? (-?\d+)\b[^\n]*\n?")
 _RETURN_CODE = LazyRegex(r"\A\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?")
-_SANDBOX = LazyRegex(r"\Afailed in sandbox \w+ with execution error: [^\n]*?exit code: (-?\d+), stdout: ")
 # Codes at the end of the text, as OpenHands and Copilot write them.
 TRAILER = LazyRegex(
     r"\s*(?:<(?:exited with (?:exit )?code|(?:command|shell)[^>\n]*(?:completed|exited) with exit code) (-?\d+)>"
@@ -81,8 +80,6 @@ def open_shell(text: str) -> UnwrappedOutput:
         text, code = _unpack(text)
     elif returned := _RETURN_CODE.compiled.match(text):
         code, text = int(returned.group(1)), text[returned.end() :].removesuffix("\n").removesuffix("</output>")
-    elif sandbox := _SANDBOX.compiled.match(text):
-        code = int(sandbox.group(1))
     return _without_trailer(text, code, running)
 
 

@@ -190,8 +190,6 @@ def _git_changes(step: Step) -> bool:
     sub = step.sub
     if sub == "config":
         return not asks_for_a_key(step.words) and not {"-l", "--list"} & set(step.words)
-    if sub == "stash" and step.words[-1] == "stash":
-        return True
     return not _GIT_CHANGES.get(sub, frozenset()).isdisjoint(step.words)
 
 

@@ -41,8 +41,6 @@ def _status_in_command(deciders: tuple[Step, ...]) -> Verdict | None:
         return None
     last = deciders[-1]
     if last.program == "false" or (last.program in ("exit", "return") and last.words[:1] not in ((), ("0",))):
-        if last.words[:1] and not last.words[0].isdigit():
-            return None
         return Verdict(
             "failed", "wording", "call", f"The command itself ends with {' '.join((last.program, *last.words))}."
         )
