@@ -68,9 +68,6 @@ FROM gateway_request WHERE key_name = :key_name AND day = :day;
 SELECT COUNT(*) AS turns, SUM(is_recorded) AS recorded FROM gateway_request
 WHERE purpose = 'turn' AND ended = 'complete' AND at >= :since AND at < :until;
 
--- name: newest_at
-SELECT MAX(at) AS at FROM gateway_request;
-
 -- name: usage_parts
 -- By one name, and by session too where not all of them count.
 SELECT CASE :by WHEN 'session' THEN session WHEN 'model' THEN model WHEN 'day' THEN day ELSE key_name END AS name,

@@ -123,9 +123,6 @@ ON CONFLICT (example_id) DO UPDATE SET shown = example_usage.shown + 1;
 -- name: states
 SELECT example_id, state, reason, evidence, changed_at FROM example_state ORDER BY id;
 
--- name: has_states
-SELECT 1 FROM example_state WHERE state <> 'active' LIMIT 1;
-
 -- name: states_of
 SELECT example_id, state, reason, evidence, changed_at FROM example_state WHERE example_id = :example_id ORDER BY id;
 
