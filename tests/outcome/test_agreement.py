@@ -74,11 +74,6 @@ def test_how_far_verdicts_that_saw_the_flags_agree() -> None:
     assert complete([]) == FlagAgreement(0, 0)
 
 
-def test_nothing_at_all() -> None:
-    found = agreement([], "blind")
-    assert (found.sources, found.tools, found.pooled.n) == ((), (), 0)
-
-
 def test_the_status_of_another_program_is_scored_apart() -> None:
     foreign = [
         LabeledCall("codex", "s", "shell", False, verdict, verdict, "ok", True, f"c{at}", "Tests failed.")

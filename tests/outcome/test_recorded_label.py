@@ -91,10 +91,6 @@ def test_agents_that_write_the_code_on_a_line_lose_that_line() -> None:
         assert text(call(text=said, exit_code=2), agent) == left, agent
 
 
-def test_a_call_without_a_result_stays_as_it_is() -> None:
-    assert blind(call(text=None), agent="codex").result is None
-
-
 def test_a_success_that_only_says_that_the_shell_ran_yields_to_the_code_in_the_text() -> None:
     gemini = "<untrusted_context>\nOutput: boom\nExit Code: {}\nProcess Group PGID: 7\n</untrusted_context>"
     for agent, form in (("copilot", "boom\n<shellId: 0 completed with exit code {}>"), ("gemini", gemini)):

@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-import seasoned
 from seasoned.config import load
 from seasoned.gateway.history_usage import history_totals
 from seasoned.scan.aggregates import update_aggregates
-from seasoned.session import Usage
 from seasoned.store import open_store
 from tests.cli.run import answer
 from tests.cli.run import seasoned as run
@@ -99,15 +97,6 @@ def test_each_day_gets_what_its_messages_used(home: Path, write: Callable[[Path,
     with open_store(load().store_path) as store:
         (since,) = history_totals(store, "session", since=second)
     assert since.usage.input == 500, "what was used before does not count"
-
-
-def test_a_file_that_is_read_at_once_says_the_same(home: Path) -> None:
-    (session,) = seasoned.read(_claude_file(home, 3))
-    hours = [datetime.fromtimestamp(one.time or 0, UTC).strftime("%Y-%m-%dT%H") for one in session.usage_events]
-    assert hours == [f"{day}T23" for day in DAYS]
-    first = session.usage_events[0]
-    assert (first.model, first.usage) == ("claude-sonnet-4-5", Usage(input=100, output=5, cache_read=1000))
-    assert session.last_prompt == 3300
 
 
 def test_a_recorded_cost_is_divided_by_tokens(home: Path) -> None:

@@ -74,16 +74,6 @@ def test_run_many_and_each_take_and_give_any_number(any_database: Database) -> N
     assert [row["session"] for row in any_database.each("experiment.assignments", {"experiment": "e"})] == wanted
 
 
-def test_run_many_with_a_row_that_is_refused_adds_none(any_database: Database) -> None:
-    rows: list[dict[str, object]] = [
-        {"experiment": "e", "session": f"a:{at}", "arm": "x", "split": "s", "at": 0.0} for at in range(40)
-    ]
-    rows[35]["arm"] = None
-    with pytest.raises(RuleBroken), any_database.write():
-        any_database.run_many("experiment.assign", rows)
-    assert _sessions(any_database) == []
-
-
 def test_whoever_reads_one_by_one_may_write_in_between(any_database: Database) -> None:
     for number in range(5):
         _assign(any_database, f"a:{number}")
@@ -111,15 +101,6 @@ def test_a_transaction_happens_whole_or_not_at_all(any_database: Database) -> No
     with any_database.write():
         _assign(any_database, "a:2")
     assert _sessions(any_database) == ["a:2"]
-
-
-def test_others_see_a_change_when_its_transaction_ends(any_database: Database, database_config: Config) -> None:
-    other = open_database(database_config)
-    with any_database.write():
-        _assign(any_database, "a:1")
-        assert _sessions(other) == []
-    assert _sessions(other) == ["a:1"]
-    other.close()
 
 
 def test_a_transaction_inside_another_is_refused_and_the_first_lives_on(any_database: Database) -> None:
@@ -155,11 +136,6 @@ def test_hostile_texts_come_back_as_they_were(any_database: Database, text: str)
     _assign(any_database, f"a:{text}", arm=text)
     row = any_database.row("experiment.assigned", {"experiment": "e", "session": f"a:{text}"})
     assert row is not None and row["arm"] == text
-
-
-def test_truth_is_kept_as_a_number(any_database: Database) -> None:
-    _assign(any_database, "a:1", at=True)
-    assert any_database.rows("experiment.assignments", {"experiment": "e"})[0]["at"] == 1.0
 
 
 def test_a_connection_belongs_to_one_thread(any_database: Database) -> None:
@@ -254,14 +230,6 @@ def test_every_shared_query_can_be_prepared_by_postgres(
                 connection.execute(f"PREPARE one AS {_numbered(query(name))}".encode())
                 connection.execute("DEALLOCATE one")
                 assert not connection.closed
-
-
-def test_a_query_that_only_sqlite_understands_fails_that_test(postgres_server: PostgresServer) -> None:
-    import psycopg
-
-    for statement in ("INSERT OR IGNORE INTO x VALUES (:a)", "SELECT rowid FROM pg_class WHERE oid = :a"):
-        with pytest.raises(psycopg.errors.Error):
-            postgres_server.execute(f"PREPARE one AS {_numbered(statement)}")
 
 
 @each_case(

@@ -56,14 +56,6 @@ def test_a_script_is_divided_into_statements_and_triggers_stay_whole() -> None:
             connection.execute("DELETE FROM kept")
 
 
-@pytest.mark.parametrize("script", ["", "  \n", "-- only; words\n"])
-def test_a_script_without_statements_does_nothing(script: str) -> None:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        for one in statements(script):
-            connection.execute(one)
-        assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-
-
 def test_a_schema_that_fails_leaves_the_store_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.db"
     with monkeypatch.context() as patch:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import stat
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -59,30 +57,6 @@ def test_a_damaged_store_and_a_folder_without_rights_say_so(tmp_path: Path) -> N
     blocked.write_text("")
     with pytest.raises(StoreError, match="SEASONED_HOME"):
         open_store(blocked / "seasoned.db")
-
-
-def test_a_transaction_happens_whole_or_not_at_all(tmp_path: Path) -> None:
-    with open_store(tmp_path / "seasoned.db") as store:
-        with pytest.raises(ZeroDivisionError), store.write():
-            save(store, "a")
-            1 / 0  # noqa: B018
-        assert store.row("source.counts")["sessions"] == 0
-
-
-def _open_and_write(path: str) -> int:
-    with open_store(Path(path)) as store:
-        for number in range(20):
-            with store.write():
-                save(store, f"{id(store)}-{number}-{path}", messages=number)
-        return 1
-
-
-def test_many_processes_open_and_write_at_once(tmp_path: Path) -> None:
-    path = str(tmp_path / "new" / "seasoned.db")
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
-        assert sum(pool.map(_open_and_write, [path] * 8)) == 8
-    with open_store(Path(path)) as store:
-        assert store.row("source.counts")["sessions"] > 0
 
 
 def test_every_named_query_is_valid(subtests: pytest.Subtests) -> None:
@@ -188,9 +162,3 @@ def test_a_bad_backup_replaces_nothing(tmp_path: Path) -> None:
     with open_store(path) as store:
         assert store.row("source.counts")["sessions"] == 1
     assert sorted(p.suffix for p in tmp_path.iterdir()) == [".db", ".db"]
-
-
-def test_it_is_plain_sqlite(tmp_path: Path) -> None:
-    with open_store(tmp_path / "seasoned.db") as store:
-        assert store.connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-        assert isinstance(store.connection, sqlite3.Connection)

@@ -53,18 +53,6 @@ def test_what_a_package_exports_exists_in_order_and_once() -> None:
     assert not problems, "\n".join(problems)
 
 
-def test_a_package_that_gathers_names_exports_them() -> None:
-    problems = [
-        f"{one.name} imports {alias.asname or alias.name} but does not export it"
-        for one in packages()
-        for node in ast.walk(one.tree)
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("seasoned")
-        for alias in node.names
-        if (alias.asname or alias.name) not in (_exports(one) or [])
-    ]
-    assert not problems, "\n".join(problems)
-
-
 def test_every_package_has_a_docstring() -> None:
     assert [one.name for one in packages() if not ast.get_docstring(one.tree)] == []
 
