@@ -47,8 +47,8 @@ def figures() -> Iterator[str]:
             theirs = _run([str(ccusage), *words, "--offline", "--json"], variables)["totals"]
             cost = theirs.get("totalCost", theirs.get("costUSD"))
             yield f"  ccusage: {_shown(theirs.get(key) for key in _THEIRS)}, ${cost:.2f}"
-        yield "Tokens: ccusage adds up every line of a message without a request id, and leaves out the first of a fork."
-        yield "Cost: it takes models of Codex without a price for gpt-5 and gpt-5.4, and knows none for claude-opus-5-5."
+        yield "Tokens: ccusage adds up every line of a message without a request id, and not the first of a fork."
+        yield "Cost: it takes models of Codex without a price for gpt-5 and gpt-5.4, and has none of claude-opus-5-5."
 
 
 def _shown(figures: Any) -> str:
