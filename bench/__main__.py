@@ -22,7 +22,6 @@ from bench import (
     review,
     scan,
     search,
-    template,
     usage,
     web,
 )
@@ -46,7 +45,6 @@ def main() -> None:
         "review": review.figures,
         "scan": scan.figures,
         "search": search.figures,
-        "template": template.figures,
         "usage": usage.figures,
         "web": web.figures,
     }
