@@ -189,7 +189,7 @@ class Gateway:
         except RequestRefused as error:
             await refuse(send, api, error.status, str(error))
         except ClientGone:
-            pass
+            pass  # there is no one to answer
         finally:
             self._open -= 1
 

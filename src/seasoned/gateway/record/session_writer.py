@@ -86,8 +86,7 @@ def find_new_messages(
     is_gone = any(count > counts[piece] for piece, count in known.seen.items())
     is_compacted = is_gone and not turn and _is_summarised(known, said)
     # What a summary replaced does not come back: the same id again is a new call.
-    seen = Counter({}) if is_compacted else Counter(known.seen)
-    seen |= counts
+    seen = counts if is_compacted else Counter(known.seen) | counts
     reply = () if answer is None else _with_own_ids(answer, asked)
     replied = [piece.key for piece in _pieces(reply, key, "")]
     seen.update(replied)
