@@ -55,7 +55,9 @@ def test_a_session_of_another_agent_is_reviewed_and_its_lesson_kept(home: Path, 
     assert ledger["reviews"] == [{name: value for name, value in done.items() if name != "schema"}]
     assert (ledger["today"]["reviews"], ledger["today"]["per_day"]) == (1, 5)
     assert ledger["today"]["tokens"] == done["input_tokens"] + done["output_tokens"]
-    assert "Kept: memory +1" in seasoned("review", "--ledger").stdout.replace("\n", " ")
+    shown = " ".join(seasoned("review", "--ledger").stdout.split())
+    assert "1 review in the last seven days (" in shown and "kept memory +1; skill `mend-tests` created." in shown
+    assert "Since then 0 sessions saw some of it, and 0 read a skill." in shown and "Kept: memory +1" in shown
 
 
 def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
@@ -79,12 +81,39 @@ def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path,
     assert seasoned("inbox").stdout.startswith("The inbox is empty.\n")
 
 
-def test_an_agent_that_is_not_there_is_named_in_one_sentence(home: Path, samples: Path) -> None:
-    missing = "The review failed: Claude Code is not installed: there is no 'claude' on the PATH.\n"
-    assert seasoned("review", CLAUDE, samples, PATH=str(home), expect=3).stderr == missing
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (None, "Claude Code is not installed: there is no 'claude' on the PATH."),
+        (
+            """echo '{"type": "result", "is_error": true, "result": "Invalid API key"}'; exit 1""",
+            "Claude Code is not logged in (Invalid API key): run `claude` and /login.",
+        ),
+        (
+            """echo '{"type": "result", "is_error": true, "result": "Usage limit reached"}'; exit 1""",
+            "Claude Code has no quota left for now: Usage limit reached.",
+        ),
+        # A version that knows other options.
+        ("echo \"error: unknown option '--json-schema'\" >&2; exit 1", "Claude Code failed: error: unknown option"),
+        ("echo '{}'", "Claude Code failed: "),
+    ],
+)
+def test_an_agent_that_cannot_review_is_one_sentence_also_in_doctor(
+    home: Path, samples: Path, program: str | None, said: str
+) -> None:
+    if program is not None:
+        (home / "claude").write_text(f"#!/bin/sh\n{program}\n")
+        (home / "claude").chmod(0o755)
+    done = seasoned("review", CLAUDE, samples, PATH=f"{home}:/usr/bin:/bin", expect=3)
+    assert done.stderr.startswith(f"The review failed: {said}") and done.stderr.count("\n") == 1
     assert [one["state"] for one in answer("review", "--ledger")["reviews"]] == ["failed"]
     checks = answer("doctor", expect=1)["checks"]
-    assert [one["finding"] for one in checks if one["name"] == "reviews"] == [missing.strip()]
+    assert [one["finding"] for one in checks if one["name"] == "reviews"] == [done.stderr.strip()]
+    assert not (home / ".seasoned" / "memory").exists()
+
+
+def test_reviews_that_are_off_name_what_to_do(home: Path, samples: Path) -> None:
+    (home / ".seasoned").mkdir()
     (home / ".seasoned/config.toml").write_text('review_agent = "off"\n')
     assert "Name an agent with --agent" in seasoned("review", CLAUDE, samples, expect=3).stderr
 

@@ -123,7 +123,7 @@ def play(folder: Path, agent: str, path: str) -> dict[str, Any]:
             "changed": sorted(name for name in {*before, *after} if before.get(name) != after.get(name)),
             "status": status.stdout,
             "sessions": json.loads(person.seasoned("sessions", "--json"))["sessions"],
-            "ledger": json.loads(person.seasoned("review", "--ledger", "--json"))["reviews"],
+            **json.loads(person.seasoned("review", "--ledger", "--json")),
         }
 
 

@@ -12,8 +12,9 @@ import pytest
 from tests.conftest import ROOT
 from tests.hermes.installed import hermes_with_seasoned
 from tests.real_clients import run_alone
-from tests.runner import chain
+from tests.runner import chain, day
 from tests.runner.users import programs
+from tests.schedule.made import START
 from tests.torture import TORTURE
 
 AGENTS = ("claude-code", "codex", "opencode", "qwen", "hermes")
@@ -39,7 +40,7 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def run_in_there(module: str, folder: Path, *agents: str) -> dict[str, Found]:
     """What a program prints where there is no network, with our libraries and without anything of this user."""
-    programs(folder / "bin", agents)
+    programs(folder / "bin", tuple(agent for agent in agents if agent in AGENTS))
     environment = {"HOME": str(folder), "PYTHONPATH": str(ROOT)}
     ran = run_alone([sys.executable, "-m", module, folder, *agents], env=environment, cwd=folder, timeout=240)
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -93,17 +94,20 @@ def test_what_a_review_by_the_same_agent_kept_is_told_to_the_next_session_of_the
     if agent == "hermes":
         hermes_with_seasoned()
     found = run_in_there("tests.runner.chain", tmp_path, agent)[agent]
-    reviews = [(one["state"], one["said"], one["requests"], one["input_tokens"]) for one in reversed(found["ledger"])]
+    reviews = [(one["state"], one["said"], one["requests"], one["input_tokens"]) for one in reversed(found["reviews"])]
     assert reviews[:2] == [
         ("kept", f"Kept: memory +1; skill `{chain.SKILL}` created; 1 rule", 1, 100),
         ("kept", f"Kept: skill `{chain.SKILL}` patched", 1, 100),
     ]
     assert [(state, requests) for state, _, requests, _ in reviews[2:]] == [("budget", 0)] * 2
+    kept = f"memory +1; skill `{chain.SKILL}` created, patched; 1 rule"
+    week = {"reviews": 2, "tokens": 220, "kept": kept, "shown": 2, "read": 0}
+    assert {**found["week"], "cost_usd": 0} == {**week, "cost_usd": 0}
     reviewed = [found[name]["reviewed"] for name in chain.ASKS]
     assert [len(one) for one in reviewed] == [1, 1, 0, 0], "one request for each review"
     assert all(len(text) < 25_000 for one in reviewed for text in one)
-    kept = (chain.NOTE, chain.RULE, chain.OLD, chain.NEW)
-    told = {name: [words in "".join(found[name]["asked"]) for words in kept] for name in chain.ASKS}
+    taught = (chain.NOTE, chain.RULE, chain.OLD, chain.NEW)
+    told = {name: [words in "".join(found[name]["asked"]) for words in taught] for name in chain.ASKS}
     assert told == {
         "first": [False, False, False, False],
         "second": [True, True, True, False],
@@ -112,3 +116,30 @@ def test_what_a_review_by_the_same_agent_kept_is_told_to_the_next_session_of_the
     }
     assert (found["changed"], found["status"]) == ([], ""), "settings of the agent and files of the project"
     assert len(found["sessions"]) == 4, "none of them is a review"
+
+
+def test_in_a_day_every_slot_runs_once_with_its_outcome_and_its_delivery(tmp_path: Path) -> None:
+    agents, runs = ("claude-code", "codex"), 24 if TORTURE else 3
+    for agent, found in run_in_there("tests.runner.day", tmp_path, str(runs), *agents).items():
+        lines = found["history"]
+        every = 86_400 / runs
+        assert [line["scheduled_at"] - START for line in lines] == [every * number for number in range(1, runs + 1)]
+        assert all(line["scheduled_at"] - START <= 86_400 for line in lines)
+        outcomes = [(line["outcome"], line["delivery"]) for line in lines]
+        assert outcomes == [("ok", "delivered"), ("silent", "none"), ("failed", "delivered")] * (runs // 3), lines
+        assert len({line["session"] for line in lines}) == runs, "each in a session of its own"
+        assert {line["provider"] for line in lines} == {TITLES[agent]}
+        report = found["report"]
+        assert (
+            report.count(day.ANSWERS[0]) == runs // 3
+            and report.count("The agent says that a script failed") == runs // 3
+        )
+
+
+def test_a_review_that_is_killed_at_any_step_leaves_nothing_half_nothing_twice_and_no_process(tmp_path: Path) -> None:
+    kills, agents = (20, ("claude-code", "codex")) if TORTURE else (3, ("codex",))
+    for agent, found in run_in_there("tests.runner.killed", tmp_path, str(kills), *agents).items():
+        assert found["left"] == [[]] * kills, agent
+        assert found["problems"] == [[]] * kills, agent
+        assert (found["notes"], found["skills"]) == ([chain.NOTE], [chain.SKILL]), found
+        assert found["states"].count("kept") == 2 and "writing" not in found["states"], found["states"]

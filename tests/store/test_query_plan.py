@@ -59,6 +59,7 @@ READS_ALL = {
     "lesson.wait_all": "when the rules changed, so that all sessions are read again",
     "lesson.waiting": "the queue from its end; it stops at the limit",
     "review.newest_session": "the newest session, by either of two times",
+    "review.skills_read_since": "the sessions of a week, where a skill was kept in it",
     "session.all_ids": "all sessions",
     "session.by_native_id": "the beginning of an id, as a person types it",
     "session.compressed": "all compressed sessions",

@@ -11,14 +11,17 @@ from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
 from seasoned.review.answer import Context
-from seasoned.review.due import Reviewer, ReviewSettings, reviewer_of, settings_of
-from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
+from seasoned.review.due import Reviewer, reviewer_of, settings_of
+from seasoned.review.journal import Change
+from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_since, spent_today
 from seasoned.review.prompt import make_ready
-from seasoned.review.run import review_session
+from seasoned.review.run import kept_line, review_session
 from seasoned.runner.run import MODEL, problem_of
 from seasoned.session import Session
+from seasoned.store import Store
 from seasoned.store.project import ProjectFinder
 from seasoned.store.search import find_session
+from seasoned.text import dollars, plural
 
 # States of a review that ended without a result.
 BAD_STATES = ("failed", "budget", "time", "interrupted")
@@ -93,8 +96,8 @@ def plan_review(config: Config, session: Session, reviewer: Reviewer, *, staging
 
 def past_reviews(
     config: Config, session: str | None, limit: int
-) -> tuple[list[Review], ReviewSpending, ReviewSettings]:
-    """Past reviews, of one session or of all, what today's took, and the limits of a day."""
+) -> tuple[list[Review], ReviewSpending, WeekOfReviews | None]:
+    """Past reviews, of one session or of all, what today's took, and the last seven days."""
     now = time.time()
     with store_or_empty(config) as store:
         if session is not None:
@@ -102,7 +105,64 @@ def past_reviews(
             # Reviews are filed under the full name, and people type the beginning of an id.
             session = f"{row['agent']}:{row['native_id']}"
         found = reviews(store, session=session, limit=limit, now=now)
-        return found, spent_today(store, now=now), settings_of(config)
+        return found, spent_today(store, now=now), week_of_reviews(store, now=now)
+
+
+_WEEK_SECONDS = 7 * 86_400.0
+
+
+class WeekOfReviews(msgspec.Struct, frozen=True, kw_only=True):
+    """What the reviews of the last seven days took and kept, and how many sessions have made use of it since."""
+
+    reviews: int
+    tokens: int
+    # None where no price is known.
+    cost_usd: float | None
+    # Such as "memory +2; 1 rule"; None for nothing.
+    kept: str | None
+    # Sessions that were shown a note or the name of a skill, and those that read a skill.
+    shown: int
+    read: int
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one line."""
+        cost = f"{self.tokens:,} tokens" + (f", {dollars(self.cost_usd)}" if self.cost_usd is not None else "")
+        said = f"{plural(self.reviews, 'review')} in the last seven days ({cost}) kept {self.kept or 'nothing'}."
+        if self.kept is None:
+            return said
+        return f"{said} Since then {plural(self.shown, 'session')} saw some of it, and {self.read} read a skill."
+
+
+def week_of_reviews(store: Store, *, now: float) -> WeekOfReviews | None:
+    """The last seven days in one line, for the terminal and the overview; None without a review."""
+    since = {"since": now - _WEEK_SECONDS}
+    spent = spent_since(store, since=now - _WEEK_SECONDS)
+    if not spent.reviews:
+        return None
+    made = [msgspec.convert(dict(row), Change) for row in store.rows("review.changes_since", since)]
+    rules = store.row("review.rules_since", since)
+    told, read = set(), set()
+    for row in store.rows("review.told_since", since) if made else ():
+        if any(row["told_at"] > one.at and _words_of(one) in row["text"] for one in made):
+            told.add(row["conversation"])
+    names = {one.target: one.at for one in made if one.kind == "skill"}
+    for row in store.rows("review.skills_read_since", since) if names else ():
+        if any(row["at"] > at and name in row["arguments"] for name, at in names.items()):
+            read.add(row["session_id"])
+    return WeekOfReviews(
+        reviews=spent.reviews,
+        tokens=spent.tokens,
+        cost_usd=spent.cost_usd if spent.requests > spent.unpriced else None,
+        kept=kept_line(made, 0 if rules is None else rules["rules"]),
+        shown=len(told),
+        read=len(read),
+    )
+
+
+def _words_of(change: Change) -> str:
+    """What a session sees of a change: the first line of a note, or the name of a skill."""
+    return f"- {change.target}:" if change.kind == "skill" else f"- {(change.after or '').partition(chr(10))[0]}"
 
 
 def _context(config: Config, secrecy: Secrecy, session: Session, *, staging: bool) -> Context:

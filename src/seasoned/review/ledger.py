@@ -145,7 +145,12 @@ def last_failure(store: Store, *, now: float) -> str | None:
 
 def spent_today(store: Store, *, now: float) -> ReviewSpending:
     """What reviews have used since local midnight."""
-    row = store.row("review.spent", {"since": midnight(now)})
+    return spent_since(store, since=midnight(now))
+
+
+def spent_since(store: Store, *, since: float) -> ReviewSpending:
+    """What reviews have used since a time."""
+    row = store.row("review.spent", {"since": since})
     assert row is not None, "a sum always has a row"
     return ReviewSpending(**dict(row))
 

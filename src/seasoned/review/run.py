@@ -163,14 +163,17 @@ def _answer_of(ran: Run) -> _Proposed:
 def line_of(changes: Iterable[Change], rules: int = 0) -> str | None:
     """What a review kept, in one line made only of its changes, not of what it says about itself; None if nothing."""
     written = sorted(changes, key=lambda change: change.id)
-    kept = _summary([change for change in written if change.state == "kept"])
-    if rules:
-        kept = "; ".join(filter(None, (kept, plural(rules, "rule"))))
+    kept = kept_line([change for change in written if change.state == "kept"], rules)
     staged = _summary([change for change in written if change.state == "staged"])
     parts = [f"Kept: {kept}"] if kept else []
     if staged:
         parts.append(f"Waiting for you (`seasoned inbox`): {staged}")
     return ". ".join(parts) or None
+
+
+def kept_line(changes: Sequence[Change], rules: int) -> str | None:
+    """Changes and rules in a few words, such as `memory +1; 1 rule`; None for nothing."""
+    return "; ".join(filter(None, (_summary(changes), plural(rules, "rule") if rules else ""))) or None
 
 
 def _summary(changes: Sequence[Change]) -> str:

@@ -221,7 +221,7 @@ def _read_claude(printed: str) -> Run:
         cost_usd=last.get("total_cost_usd"),
         model=next(iter(last.get("modelUsage") or (last.get("stats") or {}).get("models") or ()), None),
         session=last.get("session_id"),
-        reason=(said or "it ended without an answer") if last.get("is_error", True) else "",
+        reason=(said or "it failed") if last.get("is_error") else "",
     )
 
 

@@ -109,7 +109,8 @@ def _run_program(config: Config, request: RunRequest, stop: Callable[[], bool]) 
     }
     stopped = limits.get(ended.limit)
     if stopped is None and (answer.reason or ended.code or not (answer.text or answer.data)):
-        stopped = _why(agent, answer.reason or _last_words(ended.errors) or f"exit code {ended.code}")
+        silent = f"it ended without an answer (exit code {ended.code})"
+        stopped = _why(agent, answer.reason or _last_words(ended.errors) or silent)
     by, reason = stopped or (None, "")
     return msgspec.structs.replace(answer, stopped_by=by, reason=reason)
 

@@ -14,6 +14,7 @@ from seasoned.cli.options import base_url_option, json_option, paths_argument
 from seasoned.cli.output import print_json, printable, say, table, when
 from seasoned.cli.project import histories
 from seasoned.config import Config, load
+from seasoned.review.due import settings_of
 from seasoned.review.ledger import Review
 from seasoned.runner.agent import AGENT_PROGRAMS
 from seasoned.runner.run import MODEL
@@ -98,7 +99,8 @@ def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
 
 
 def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: bool) -> None:
-    found, spent, settings = reviewing.past_reviews(config, session, limit)
+    found, spent, week = reviewing.past_reviews(config, session, limit)
+    settings = settings_of(config)
     if as_json:
         today = {
             "requests": spent.requests,
@@ -111,11 +113,14 @@ def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: b
             "usd_per_day": settings.usd_per_day,
             "unpriced": spent.unpriced,
         }
-        print_json("review-ledger", {"today": today, "reviews": [_answer(one) for one in found]})
+        answers = [_answer(one) for one in found]
+        print_json("review-ledger", {"today": today, "week": msgspec.to_builtins(week), "reviews": answers})
         return
     most = "no limit" if settings.tokens_per_day is None else f"at most {settings.tokens_per_day:,}"
     reviews = f"{plural(spent.reviews, 'review')} (at most {settings.per_day})"
     say(f"Today: {reviews}, {spent.tokens:,} tokens ({most}).")
+    if week is not None:
+        say(printable(week.sentence))
     if not found:
         say("No reviews yet.")
         return

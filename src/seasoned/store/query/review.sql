@@ -43,3 +43,21 @@ DELETE FROM review WHERE session = :session;
 
 -- name: forget_all
 DELETE FROM review;
+
+-- name: changes_since
+SELECT * FROM learned WHERE actor = 'review' AND state = 'kept' AND at >= :since ORDER BY id;
+
+-- name: rules_since
+SELECT COUNT(*) AS rules FROM spoken_rule WHERE lasts = 2 AND session_id IN (
+    SELECT session.id FROM review JOIN session
+    ON session.agent = substr(review.session, 1, instr(review.session, ':') - 1)
+        AND session.native_id = substr(review.session, instr(review.session, ':') + 1)
+    WHERE review.started_at >= :since
+);
+
+-- name: told_since
+SELECT conversation, text, told_at FROM told WHERE place = 'memory' AND told_at >= :since AND text <> '';
+
+-- name: skills_read_since
+SELECT call.session_id, call.arguments, session.at FROM session CROSS JOIN call ON call.session_id = session.id
+WHERE session.at >= :since AND (instr(call.arguments, 'SKILL.md') > 0 OR call.tool IN ('Skill', 'skill_view'));
