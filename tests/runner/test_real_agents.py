@@ -42,7 +42,7 @@ def run_in_there(module: str, folder: Path, *agents: str) -> dict[str, Found]:
     """What a program prints where there is no network, with our libraries and without anything of this user."""
     programs(folder / "bin", tuple(agent for agent in agents if agent in AGENTS))
     environment = {"HOME": str(folder), "PYTHONPATH": str(ROOT)}
-    ran = run_alone([sys.executable, "-m", module, folder, *agents], env=environment, cwd=folder, timeout=240)
+    ran = run_alone([sys.executable, "-m", module, folder, *agents], env=environment, cwd=folder, timeout=900)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     found: dict[str, Found] = json.loads(ran.stdout)
     return found
