@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 import time
@@ -13,11 +14,14 @@ from typing import Any
 
 import pytest
 
+from seasoned.app.confirm import open_book
+from seasoned.config import Config
 from seasoned.hermes_plugin import confirmation as gate_module
 from seasoned.hermes_plugin.confirmation import CallGate
 from seasoned.outcome.judge import judge
 from seasoned.session import Result, ToolCall
-from tests.confirm.serving import Serving, serving
+from tests.confirm.keys import unlock
+from tests.confirm.serving import Serving, credentials_for, serving
 from tests.each_case import each_case
 from tests.hooks.test_pre_tool_use import decide_next
 
@@ -78,7 +82,22 @@ def test_arguments_of_another_shape_are_looked_at_too(arguments: Any) -> None:
 
 
 def test_without_a_service_high_risk_is_refused_with_what_to_do() -> None:
-    assert "`seasoned confirm serve`" in str(refused(RISKY))
+    assert "`seasoned confirm token make YOUR_NAME --role admin --alone`" in str(refused(RISKY))
+
+
+def test_without_a_service_a_person_at_a_terminal_allows_exactly_one_call(home: Path) -> None:
+    config = Config(home=home / ".seasoned")
+    config.home.mkdir(mode=0o700)
+    (config.home / "secrets").mkdir(mode=0o700)
+    (config.home / "secrets" / "confirm_token").write_text(credentials_for(config)["agent"])
+    reason = str(refused(RISKY))
+    found = re.search(r"`seasoned confirm approve (\S+)` allows exactly this call", reason)
+    assert found is not None, reason
+    with open_book(config) as book:
+        book.decide(unlock(book.database, "root"), found[1], approve=True)
+    assert refused({"command": "rm -rf /srv/other"}) is not None
+    assert refused(RISKY) is None
+    assert refused(RISKY) is not None, "once"
 
 
 def test_a_denial_reaches_the_model_with_its_reason(configured: Serving) -> None:
@@ -138,7 +157,7 @@ def test_whatever_breaks_while_asking_means_no(monkeypatch: pytest.MonkeyPatch) 
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("secret words")
 
-    monkeypatch.setattr(gate_module, "configured_client", broken)
+    monkeypatch.setattr(gate_module, "decide_call", broken)
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     assert "asking for it failed" in str(refused(RISKY))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +15,7 @@ from seasoned.errors import CannotDo, Unauthorised
 
 if TYPE_CHECKING:
     from seasoned.confirm.audit.chain import Allowance
+    from seasoned.confirm.client import CancellableCall, RequestView
     from seasoned.confirm.people.credential import Credential
     from seasoned.confirm.request.book import Book
 
@@ -23,7 +24,14 @@ Decision = Literal["allow", "pass", "ask"]
 
 
 def decide_call(
-    config: Config, asked: NewRequest, *, folder: str, has_question: bool, wait_seconds: float
+    config: Config,
+    asked: NewRequest,
+    *,
+    folder: str,
+    has_question: bool,
+    wait_seconds: float,
+    call: CancellableCall | None = None,
+    on_submitted: Callable[[RequestView], None] = lambda seen: None,
 ) -> tuple[Decision, str]:
     """What may be done with a call that needs one of the ten, and why; raises with what a person can do.
 
@@ -44,6 +52,8 @@ def decide_call(
             label=asked.label,
             session_key=asked.session_key,
             wait_seconds=wait_seconds,
+            call=call,
+            on_submitted=on_submitted,
         )
     except Unreachable as unreachable:
         if not client.is_local:

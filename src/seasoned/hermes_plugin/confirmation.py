@@ -11,11 +11,15 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from seasoned.app.gate import decide_call
 from seasoned.command.risk import Need, need_of_call
-from seasoned.confirm.client import CancellableCall, RequestView, SaidNo, configured_client
-from seasoned.errors import SeasonedError
+from seasoned.config import Config, load
+from seasoned.confirm.client import CancellableCall, RequestView, SaidNo
+from seasoned.confirm.request.request import NewRequest
+from seasoned.errors import SeasonedError, SourceError
 from seasoned.hermes_plugin import host
-from seasoned.history.reader.hermes_db import AGENT
+from seasoned.history.reader.hermes_db import AGENT, folder_of
+from seasoned.project import checkout_root
 
 # How often the wait checks for an interrupt by the user.
 _LOOK_SECONDS = 0.2
@@ -82,13 +86,21 @@ class CallGate:
             if seen.status == "pending":
                 self._tell(f"Seasoned: waiting for a person to confirm {seen.action} (request {seen.id}).")
 
+        asked = NewRequest(
+            action=need.action,
+            description=need.description,
+            details=need.details,
+            label=AGENT,
+            session_key=f"{AGENT}:{session}" if session else "",
+        )
         try:
-            configured_client().confirm(
-                need.action,
-                need.description,
-                need.details,
-                label=AGENT,
-                session_key=f"{AGENT}:{session}" if session else "",
+            config = load()
+            # Hermes cannot ask by itself: without a service a person decides at a terminal.
+            decide_call(
+                config,
+                asked,
+                folder=_folder(config, session),
+                has_question=False,
                 wait_seconds=self._wait_seconds,
                 call=call,
                 on_submitted=waiting,
@@ -98,6 +110,15 @@ class CallGate:
         except SeasonedError as error:
             return f"{need.action} needs a person's approval: {error}"
         return None
+
+
+def _folder(config: Config, session: str) -> str:
+    """The top of the project that a session works in, for which an action may be allowed; empty if unknown."""
+    try:
+        folder = folder_of(host.database_path(config.hermes_home), session) if session else None
+    except SourceError:
+        return ""
+    return "" if folder is None else checkout_root(folder) or folder
 
 
 def _tell(text: str) -> None:
