@@ -184,13 +184,6 @@ def texts_in(value: Any) -> Iterator[str]:
             yield from texts_in(inner)
 
 
-def admit_path(path: str) -> bool:
-    """Whether the path of a file may be shown: anyone can put a sentence into the name of a file."""
-    if not path.isprintable() or any(mark in path for mark in _INCOMPLETE) or _SENTENCE.compiled.search(path):
-        return False
-    return not is_injection(path) and not is_injection(" ".join(_NAME_PARTS.compiled.split(path)))
-
-
 @lru_cache(maxsize=4096)
 def admit_written(tool: str, text: str, project: str = "", named: frozenset[str] = frozenset()) -> bool:
     """Whether a stored call may be shown: the command of a shell, or the JSON of its arguments."""

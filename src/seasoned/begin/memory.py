@@ -131,7 +131,6 @@ class Remembered(msgspec.Struct, frozen=True):
     notes: int = 0
     user: int = 0
     skills: int = 0
-    left_out: int = 0
 
 
 class MemoryPlaces(msgspec.Struct, frozen=True):
@@ -226,7 +225,6 @@ def _made(places: MemoryPlaces, folders: Sequence[Path], redactor: Redactor, bud
         notes=len(kept["project"]) + len(kept["notes"]),
         user=len(kept["user"]),
         skills=len(kept["skills"]),
-        left_out=sum(len(found[section]) - len(kept[section]) for section in found),
     )
 
 
