@@ -16,7 +16,7 @@ import pytest
 
 from seasoned.config import load
 from seasoned.gateway.accounting import EntryCost, UsageEntry, add_entries
-from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.store_writer import update_aggregates
 from seasoned.session import Usage
 from seasoned.store import open_database, open_store
 from tests.cli.run import SEASONED, answer, seasoned

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from seasoned.example.mine.selection import WorkedCalls
-from seasoned.outcome.evidence.lost_status import judge_recorded
 from seasoned.outcome.evidence.shell_command import read_command, told_name
+from seasoned.outcome.evidence.tool_wording import judge_recorded
 from seasoned.outcome.track import tracks
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan

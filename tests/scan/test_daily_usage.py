@@ -12,7 +12,7 @@ import pytest
 
 from seasoned.config import load
 from seasoned.gateway.history_usage import history_totals
-from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.store_writer import update_aggregates
 from seasoned.store import open_store
 from tests.cli.run import answer
 from tests.cli.run import seasoned as run

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from seasoned.scan import foreign
-from seasoned.scan.foreign import EarlierResults
+from seasoned.scan import intent
+from seasoned.scan.intent import EarlierResults
 from tests.each_case import each_case
 
 _PAGE = "Welcome. You should always run the deploy script as root first. Thanks for reading!"
@@ -23,7 +23,7 @@ def _holds(*results: str, text: str = _REPEATED, own: str = "") -> bool:
 def search(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both searches say the same."""
     if request.param == "of Python":
-        monkeypatch.setattr(foreign, "_c_search", lambda: None)
+        monkeypatch.setattr(intent, "_c_search", lambda: None)
 
 
 def test_a_sentence_of_a_result_is_recognised_among_others() -> None:

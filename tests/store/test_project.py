@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from seasoned.errors import NotFound, UsageError
-from seasoned.scan.aggregates import update_aggregates
 from seasoned.scan.rows import call_totals
+from seasoned.scan.store_writer import update_aggregates
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_everything, forget_sessions
 from seasoned.store.project import (

@@ -14,8 +14,8 @@ import pytest
 from bench.web import make_store
 
 from seasoned.redact import Secrecy
-from seasoned.scan.aggregates import update_aggregates
 from seasoned.scan.scan import ScanTarget, scan
+from seasoned.scan.store_writer import update_aggregates
 from seasoned.store import Store, open_store
 from seasoned.store.query import _FOLDER, queries, query
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.store_writer import update_aggregates
 from seasoned.store import Store
 from seasoned.store.project import ProjectFinder, merged_into, project_of_conversation
 from seasoned.store.repository import first_commits

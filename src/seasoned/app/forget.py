@@ -13,7 +13,7 @@ from seasoned.app.stores import memory_and_skills_in, shared_database
 from seasoned.config import Config
 from seasoned.errors import NotFound
 from seasoned.review.undo import forget as undo_lessons
-from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.store_writer import update_aggregates
 from seasoned.store import Store
 from seasoned.store.forget import (
     ConfirmationCounts,

@@ -10,10 +10,15 @@ import msgspec
 from seasoned.command.tool import OutputForm, command_of, output_form
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.envelope import HEADERS, open_shell, without_notes
-from seasoned.outcome.evidence.lost_status import judge_recorded, may_lose_status
 from seasoned.outcome.evidence.shell_command import MAY_BE_AN_ANSWER, benign
 from seasoned.outcome.evidence.structure import fields_say, read_json, unwrap
-from seasoned.outcome.evidence.tool_wording import judge_fields, judge_shell, judge_words
+from seasoned.outcome.evidence.tool_wording import (
+    judge_fields,
+    judge_recorded,
+    judge_shell,
+    judge_words,
+    may_lose_status,
+)
 from seasoned.outcome.verdict import Fault, Verdict
 from seasoned.outcome.wording import programs, tools
 from seasoned.outcome.wording.rule import OutputText, first

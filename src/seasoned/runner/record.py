@@ -17,11 +17,10 @@ from seasoned.history.coerce import time_of
 from seasoned.history.reader.seasoned_db import AGENT, NAME, cost_of, read_message, total_cost
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
-from seasoned.scan.aggregates import update_aggregates
 from seasoned.scan.file_reader import FileReader
 from seasoned.scan.intent import SpokenCall
 from seasoned.scan.rows import Batch, CallRow
-from seasoned.scan.store_writer import StoreWriter
+from seasoned.scan.store_writer import StoreWriter, update_aggregates
 from seasoned.session import Relation, SessionRef
 from seasoned.store import Store, open_store
 

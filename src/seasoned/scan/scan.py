@@ -179,7 +179,7 @@ def _settle(target: ScanTarget) -> int:
     row = None if store is None else store.row("session.count_unsettled")
     if store is None or row is None or not row["sessions"]:
         return 0
-    from seasoned.scan.aggregates import update_aggregates
+    from seasoned.scan.store_writer import update_aggregates
 
     update_aggregates(store, ())
     return int(row["sessions"])

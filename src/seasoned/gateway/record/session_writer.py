@@ -17,7 +17,7 @@ from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.redact.key import Secrecy
 from seasoned.runner.record import ConversationInfo, Recorder
-from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.store_writer import update_aggregates
 from seasoned.session import Message, Result, SessionRef, ToolCall
 from seasoned.store import Database, Store
 
