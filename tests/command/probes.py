@@ -44,6 +44,12 @@ def probes(kind: Kind, which: str) -> list[Probe]:
     return [_probe(line) for line in lines if not line.startswith("# ")]
 
 
+def commands(name: str) -> list[str]:
+    """The commands of a file, one on a line."""
+    lines = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line.replace("⏎", "\n") for line in lines]
+
+
 def _probe(line: str) -> Probe:
     if line.startswith('{"tool"'):
         given = json.loads(line)

@@ -69,12 +69,6 @@ def revoke(database: Database, name: str, *, now: float) -> Credential:
         return credential.revoke(chain, name, proof=UNPROVEN, now=now)
 
 
-def revoke_as(database: Database, name: str, *, by: UnlockedCredential, now: float) -> None:
-    """Revoke a credential with an admin's signature."""
-    with writing(database) as chain:
-        credential.revoke(chain, name, proof=Proof(by.name, by.key), now=now)
-
-
 def as_unlocked(who: Credential) -> UnlockedCredential:
     """A person who decides, for type checkers."""
     assert isinstance(who, UnlockedCredential)

@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from seasoned.config import Config
 from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
-from seasoned.confirm.notify.notifier import ATTEMPTS, LEASE_SECONDS, Notifier, unsent, wait_seconds
+from seasoned.confirm.notify.notifier import ATTEMPTS, LEASE_SECONDS, Notifier, unsent
 from seasoned.confirm.policy import Channel, Policy
 from tests.confirm.other_side import Mood, Receiver, TelegramServer
 from tests.confirm.people import PEOPLE, Notified
@@ -42,14 +40,6 @@ def scene(receiver: Receiver, database_config: Config) -> Iterator[Notified]:
 def _way(receiver: Receiver, name: str = "hook", **more: Any) -> ConfiguredChannel:
     given = {"to": receiver.url, "url": receiver.url, "token": receiver.secret, "people": PEOPLE, **more}
     return ConfiguredChannel(name=name, kind="webhook", **given)
-
-
-@given(attempts=st.integers(1, 10_000), asked=st.floats(0, 1e5))
-def test_waiting_doubles_up_to_a_limit_and_is_never_shorter_than_asked(attempts: int, asked: float) -> None:
-    wait = wait_seconds(attempts)
-    assert 2.0 <= wait <= 300.0 and wait_seconds(attempts + 1) >= wait
-    assert wait_seconds(attempts, asked) == max(wait, asked)
-    assert [wait_seconds(number) for number in (1, 2, 3, 8, 9)] == [2, 4, 8, 256, 300]
 
 
 def test_it_is_given_up_after_the_stated_number_with_the_error_visible(receiver: Receiver, scene: Notified) -> None:

@@ -12,17 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from seasoned.config import Config
-from seasoned.confirm.policy import Policy
-from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.request import NewRequest, Request
-from seasoned.confirm.request.row import load_seal
-from seasoned.redact.key import Secrecy, load_key
-from seasoned.store import open_database
-from tests.confirm.keys import make_person
-from tests.confirm.load import CLIENTS, Client, Load, Told, judge
+from tests.confirm.load import CLIENTS, Client, Load, judge
 from tests.confirm.serving import start_process
 from tests.databases import PostgresServer
 from tests.torture import TORTURE
@@ -100,38 +91,3 @@ def test_kill_9_and_a_crash_of_postgresql_lose_nothing_that_was_acknowledged(
             safe_postgres.start()
 
     _check_kills(Config(home=tmp_path / "home", database_url=url), kills=kills, between=between)
-
-
-def _kept(config: Config) -> dict[str, Request]:
-    """A store with one request that was redeemed and one that was denied."""
-    database = open_database(config)
-    agent, _ = make_person(database, "agent", "agent", now=time.time())
-    alice, _ = make_person(database, "alice", "approver", now=time.time())
-    book = Book(database, policy=Policy(), seal=load_seal(config.home), secrecy=Secrecy(load_key(config.home)))
-    asked = [NewRequest(action="send_report", description=f"Report {number}.") for number in range(2)]
-    used, denied = (book.submit(agent, one).request for one in asked)
-    book.decide(alice, used.id, approve=True)
-    book.decide(alice, denied.id, approve=False)
-    book.redeem(agent, used.id, digest=used.digest)
-    found = {"used": book.look(agent, used.id), "denied": book.look(agent, denied.id)}
-    database.close()
-    return found
-
-
-def test_what_was_acknowledged_and_is_not_so_is_noticed(tmp_path: Path) -> None:
-    config = Config(home=tmp_path / "home")
-    kept = _kept(config)
-    used, denied = kept["used"], kept["denied"]
-    judge(config, [Told("redeemed", used.id, "approved", used.digest, at=used.redeemed_at)])
-    lies = {
-        "lost": [Told("submitted", "never-kept", "pending")],
-        "another one than it was": [Told("submitted", used.id, "pending", "0" * 64)],
-        "taken back": [Told("seen", denied.id, "approved")],
-        "decided anew": [Told("decided", denied.id, "denied", at=1.0, by="alice")],
-        "redeemed anew": [Told("redeemed", used.id, "approved", at=1.0)],
-        "one key, two requests": [Told("submitted", one.id, "pending", key="key") for one in kept.values()],
-        "two were told": [Told("redeemed", used.id, "approved", at=used.redeemed_at)] * 2,
-    }
-    for sentence, told in lies.items():
-        with pytest.raises(AssertionError, match=sentence):
-            judge(config, told)

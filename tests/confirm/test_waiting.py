@@ -123,14 +123,6 @@ def _answer(line: socket.socket) -> bytes:
     return found
 
 
-def test_waiting_ends_with_the_seconds_and_says_pending(service: Serving) -> None:
-    made = service.ask()
-    begun = time.monotonic()
-    answer, at = _wait(service, made["id"], 0.3)
-    assert answer["status"] == "pending"
-    assert 0.3 <= at - begun < 2
-
-
 def test_one_who_leaves_is_forgotten(service: Serving) -> None:
     made = service.ask()
     with service.client("agent") as client, pytest.raises(httpx2.ReadTimeout):
@@ -145,12 +137,6 @@ def test_seconds_that_are_none_are_named(service: Serving) -> None:
         assert (reply.status_code, reply.json()["field"]) == (400, "wait")
 
     check_each(["-1", "3601", "nan", "inf", "soon", ""], check)
-
-
-def test_nobody_waits_for_what_is_not_theirs(service: Serving) -> None:
-    made = service.ask("other")
-    with service.client("agent") as client:
-        assert client.get(f"/confirm/{made['id']}?wait=9").status_code == 404
 
 
 def test_one_who_is_revoked_while_waiting_hears_no_decision_and_keeps_it_from_no_other(
