@@ -16,7 +16,7 @@ from tests.report.planted_report import SCRIPT, empty_report, hostile_report, sm
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-PLOTS = 11
+PLOTS = 10
 LEAST_TEXT_PIXELS = 11
 WIDTHS = (1280, 390)
 

@@ -32,6 +32,7 @@ def test_it_shows_what_was_kept_by_whom_and_leads_to_the_session_it_came_from(tm
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice).text
         assert "listens on &lt;b&gt;port 5433&lt;/b&gt;" in text and "kept by a review" in text
+        assert "1 review in the last seven days" in look(alice, "overview").text
         change = look(alice, "learned/changes/1").text
         assert "Mend the nightly export" in change and "call_1" in change
         assert f'href="{alice.path}/sessions/{session}"' in change

@@ -140,6 +140,7 @@ def test_a_project_with_a_hostile_name_is_found_and_shown_as_text(filled: Site) 
 def test_an_unknown_project_and_a_folder_of_no_session_get_a_sentence(filled: Site, shop: Path) -> None:
     with filled.visitor() as alice:
         assert look(alice, "projects/nowhere").status_code == 404
+        assert f">{shop.name}</bdi></h1>" in look(alice, f"projects/{shop.name}").text
         answer = look(alice, f"{page_of(shop)}?folder=/etc")
         assert answer.status_code == 404 and "No session of this project ran in" in answer.text
         assert look(alice, f"{page_of(shop)}?folder={quote(str(shop))}").status_code == 200

@@ -73,7 +73,8 @@ def spending_chart(
         Chart(
             name="spending",
             title=f"Cost by {part} and {unit}",
-            note=("Days and weeks are in UTC. " if is_daily else "Weeks begin on Monday. ")
+            note=("Days are in UTC. " if is_daily else "Weeks begin on Monday. ")
+            + ("Only the last year is drawn. " if days is None else "")
             + "Usage without a known price is not drawn.",
             empty="No cost is known in this time: agents recorded none, and no published price fits.",
         ),

@@ -11,6 +11,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from seasoned.app.review import week_of_reviews
 from seasoned.command.call import brief_of
 from seasoned.command.tool import tool_of
 from seasoned.confirm.service.service import service_of
@@ -74,6 +75,7 @@ async def show(request: Request, here: Here) -> Response:
             "wrong": _went_wrong(store, now),
             "failures": _failures(store),
             "told": _told(store, found),
+            "week": week_of_reviews(store, now=now),
         }
 
     return answer(

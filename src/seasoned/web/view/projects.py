@@ -110,7 +110,9 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
     now, is_due, target, prices = await histories_of(request).read(
         lambda store: (revision(store), is_behind(store), ProjectFinder(store).target(key), price_source(store))
     )
-    row = projects.get(target)
+    # An address may name a project by its last part, as people do.
+    named = [one for one in projects.values() if one.name == key]
+    row = projects.get(target) or (named[0] if len(named) == 1 else None)
     if row is None:
         raise NotFound(f"There is no project {key[:200]!r}, or its sessions were forgotten. See the list of projects.")
     reading = await _refreshed(request, now) if is_due else None
