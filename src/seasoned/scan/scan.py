@@ -255,10 +255,9 @@ def _job(candidate: Candidate, known: FileJob | None) -> FileJob | None:
     """What to read of a file; None if it has not changed since the last scan."""
     if known is None:
         return FileJob(candidate.path, candidate.size, candidate.mtime_ns, candidate.named)
-    if known.size == candidate.size and known.mtime_ns == candidate.mtime_ns and not candidate.named:
-        return None
+    is_same = (known.size, known.mtime_ns) == (candidate.size, candidate.mtime_ns)
     # A file that the user names is read again if it was not a history before, so that the error is shown again.
-    if known.size == candidate.size and known.mtime_ns == candidate.mtime_ns and known.format is not None:
+    if is_same and (known.format is not None or not candidate.named):
         return None
     return FileJob(
         candidate.path,
