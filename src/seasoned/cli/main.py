@@ -56,7 +56,7 @@ GROUPS = {
         "memory": ("keep.memory:memory", "Show and change the notes every new session sees"),
         "skill": ("keep.memory:skill", "Show skills in the SKILL.md format"),
         "forget": ("store:forget", "Forget a session, a source or everything"),
-        "export": ("store:export", "Export the store as JSON lines"),
+        "export": ("store:export", "Export the store or sessions, redacted, as JSON lines"),
         "backup": ("store:backup", "Back up the store"),
         "restore": ("store:restore", "Restore the store from a backup"),
         "redact": ("store:redact", "Remove secrets and personal data from text"),

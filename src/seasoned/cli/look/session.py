@@ -24,7 +24,6 @@ from seasoned.app.stores import (
 from seasoned.cli.options import (
     OWN_PATHS_HELP,
     PATHS_HELP,
-    TASK_TYPES,
     all_option,
     json_option,
     paths_argument,
@@ -118,7 +117,6 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
 @click.option("--min-messages", default=0, show_default=True, help="Only sessions with at least this many messages.")
 @click.option("--agent", help="Only sessions of one agent, such as claude-code.")
 @click.option("--source", help="Only sessions from one place, such as cli, telegram or cron; an agent works too.")
-@click.option("--task-type", type=TASK_TYPES, help="Only one type of task.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="List at most this many.")
 @project_option
 @all_option

@@ -30,9 +30,8 @@ _NAME_CHARS = 40
 @click.command(epilog="PATH: files, folders or databases. Without one, your own agents' histories are followed.")
 @paths_argument
 @click.option("--failed", "only_failed", is_flag=True, help="Only calls that failed, and failing streaks.")
-@click.option("--project", metavar="NAME", help="Only sessions of one project, by its name.")
 @json_option
-def watch(paths: tuple[Path, ...], only_failed: bool, project: str | None, as_json: bool) -> None:
+def watch(paths: tuple[Path, ...], only_failed: bool, as_json: bool) -> None:
     """Follow running sessions, call by call.
 
     Prints every call when it ends, and when calls fail in a row. Ctrl+C ends it.
@@ -46,7 +45,7 @@ def watch(paths: tuple[Path, ...], only_failed: bool, project: str | None, as_js
         if not path.exists():
             raise NotFound(f"{str(path)!r} does not exist: check the path.")
     live = live_sessions(load(), paths)
-    shown = _WatchedCalls(only_failed=only_failed, project=project, as_json=as_json)
+    shown = _WatchedCalls(only_failed=only_failed, as_json=as_json)
     stop = Event()
     try:
         for number, news in enumerate(live.follow(stop)):
@@ -67,9 +66,8 @@ def _opening(running: int) -> str:
 class _WatchedCalls:
     """Prints what is new, each call once."""
 
-    def __init__(self, *, only_failed: bool, project: str | None, as_json: bool) -> None:
+    def __init__(self, *, only_failed: bool, as_json: bool) -> None:
         self._only_failed = only_failed
-        self._project = project
         self._as_json = as_json
         self._streaks: dict[str, int] = {}
 
@@ -77,8 +75,6 @@ class _WatchedCalls:
         """Print the calls that ended, and streaks that grew."""
         for news in found:
             session = news.session
-            if self._project is not None and session.project != self._project:
-                continue
             # Calls from before the command started are not news; a streak that continues is.
             for call in () if news.is_first else news.calls:
                 if call.result is not None and (call.counts_as == "failed" or not self._only_failed):

@@ -151,7 +151,6 @@ LEFT JOIN (
 WHERE session.messages >= :min_messages
   AND (:agent IS NULL OR session.agent = :agent)
   AND (:source IS NULL OR session.platform = :source OR session.agent = :source)
-  AND (:task_type IS NULL OR session.task_type = :task_type)
   AND (:project IS NULL OR session.project = :project)
   AND (:since IS NULL OR session.ended >= :since)
   AND (:until IS NULL OR session.started < :until)
