@@ -103,6 +103,8 @@ def fill_learned(home: Path, *, session: str = "codex:a") -> None:
             task=None,
         )
         number = begin(store, opening, now=time.time() - 60)
+        with store.write():
+            store.connection.execute("UPDATE review SET requests = 3, input_tokens = 4000 WHERE id = ?", [number])
         end(store, number, ReviewEnd(state="kept", calls=3, kept=2, staged=1, said="Kept 2 notes; 1 waits."), now=1.0)
 
 
