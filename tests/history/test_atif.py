@@ -43,7 +43,18 @@ def test_what_is_exported_is_valid_and_reads_back_with_the_same_verdicts(name: s
         back = exported(session, trajectory, path)
         Trajectory.model_validate_json(path.read_bytes())
         assert judged(back) == judged(session)
-        for fact in ("ref", "cwd", "model", "parent", "relation", "usage", "cost_usd", "end_reason", "succeeded"):
+        for fact in (
+            "ref",
+            "cwd",
+            "branch",
+            "model",
+            "parent",
+            "relation",
+            "usage",
+            "cost_usd",
+            "end_reason",
+            "succeeded",
+        ):
             assert getattr(back, fact) == getattr(session, fact), fact
         assert (back.unreadable, len(back.compactions)) == ((), len(session.compactions))
         own = [message.text for message in session.messages if message.role != "tool"]

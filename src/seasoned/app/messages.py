@@ -130,7 +130,7 @@ def redacted(session: Session, redactor: Redactor) -> Session:
             calls=tuple([clean_call(call) for call in message.calls]),
         )
 
-    names = ("title", "cwd", "remote", "application", "platform")
+    names = ("title", "cwd", "remote", "branch", "application", "platform")
     about = {name: clean(getattr(session, name)) for name in names}
     messages = tuple([clean_message(message) for message in session.messages])
     return msgspec.structs.replace(session, messages=messages, **about)

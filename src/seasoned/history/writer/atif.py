@@ -84,7 +84,7 @@ def _metrics(session: Session) -> dict[str, Any]:
 
 
 def _about(session: Session) -> dict[str, Any]:
-    names = ("title", "cwd", "remote", "application", "platform", "relation", "end_reason", "succeeded")
+    names = ("title", "cwd", "remote", "branch", "application", "platform", "relation", "end_reason", "succeeded")
     about = {name: getattr(session, name) for name in names}
     times = {"started": _iso(session.started), "ended": _iso(session.ended)}
     return known({**about, **times, "parent": str(session.parent) if session.parent else None})

@@ -110,6 +110,7 @@ class _TrajectoryReader(SessionReader):
         builder, extra = self.builder, as_object(value.get("extra"))
         builder.model = string(as_object(value.get("agent")).get("model_name"))
         builder.title, builder.cwd = string(extra.get("title")), string(extra.get("cwd"))
+        builder.branch = string(extra.get("branch"))
         builder.remote, builder.platform = string(extra.get("remote")), string(extra.get("platform"))
         builder.application = string(extra.get("application")) or builder.application
         builder.end_reason = string(extra.get("end_reason"))
