@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -60,26 +59,14 @@ class ScriptRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_nothing_to_do(self) -> bool:
-        """Whether it ended well and says that there is nothing to do."""
-        return self.problem is None and says_nothing(self.output)
+        """Whether it ended well and printed nothing, or `[SILENT]` as its first or last line."""
+        return self.problem is None and (not self.output.strip() or has_marker(self.output, SILENT))
 
     @property
     def whole(self) -> str:
         """Both streams, for the history."""
         parts = (self.output.rstrip(), self.error_output.rstrip())
         return "\n".join(part for part in parts if part)
-
-
-def says_nothing(output: str) -> bool:
-    """No output, `[SILENT]` as first or last line, or `{"wakeAgent": false}` as the last, which Hermes' scripts say."""
-    text = output.strip()
-    if not text or has_marker(text, SILENT):
-        return True
-    try:
-        last = json.loads(text.splitlines()[-1])
-    except ValueError:
-        return False
-    return isinstance(last, dict) and last.get("wakeAgent") is False
 
 
 def find_script(folder: Path, name: str) -> Path:
