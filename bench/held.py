@@ -62,7 +62,7 @@ def _need(session: Session, call: ToolCall) -> Need | None:
 
 
 def _probes() -> Iterator[str]:
-    yield "probes (tests/command/probe); no rule was written for those of the third set, and for few of the fifth"
+    yield "probes (tests/command/probe); no rule was written for the third set and for the half `aside`"
     for kind in KINDS:
         found = []
         for which in SETS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,34 @@ def test_a_bad_backup_replaces_nothing(tmp_path: Path) -> None:
     with open_store(path) as store:
         assert store.row("source.counts")["sessions"] == 1
     assert sorted(p.suffix for p in tmp_path.iterdir()) == [".db", ".db"]
+
+
+def test_a_backup_that_fails_leaves_nothing_under_its_name(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "a.db")
+    store.connection.close()
+    with pytest.raises(StoreError, match="could not be written"):
+        back_up(store, tmp_path / "backup.db")
+    assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == []
+
+
+def test_an_empty_or_foreign_file_is_not_restored_and_nothing_that_runs_by_itself_is_taken_along(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "empty.db").touch()
+    with closing(sqlite3.connect(tmp_path / "foreign.db")) as foreign:
+        foreign.execute("CREATE TABLE note (text)")
+    for name in ("empty.db", "foreign.db"):
+        with pytest.raises(StoreError, match="not a backup of Seasoned"):
+            restore(tmp_path / name, tmp_path / "a.db")
+    with open_store(tmp_path / "a.db") as store:
+        back_up(store, tmp_path / "backup.db")
+        ours = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY type, name"
+        guards = [row["name"] for row in store.connection.execute(ours)]
+    with closing(sqlite3.connect(tmp_path / "backup.db")) as changed:
+        changed.execute('CREATE TRIGGER "of others" AFTER INSERT ON audit BEGIN DELETE FROM vote; END')
+        changed.execute("CREATE VIEW theirs AS SELECT 1")
+        changed.execute(f"DROP TRIGGER {guards[0]}")
+        changed.commit()
+    restore(tmp_path / "backup.db", tmp_path / "a.db")
+    with open_store(tmp_path / "a.db") as store:
+        assert [row["name"] for row in store.connection.execute(ours)] == guards

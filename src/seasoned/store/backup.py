@@ -41,12 +41,17 @@ def back_up(store: Store, to: Path) -> None:
     """Copy the store, also while other processes write to it."""
     if to.exists():
         raise StoreError(f"{str(to)!r} already exists: choose another file for the backup.")
+    # Under the final name only when it is whole: a backup that was cut off would be taken for one.
+    unfinished = to.with_name(f".{to.name}.{os.getpid()}")
     try:
-        os.close(os.open(to, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        with closing(sqlite3.connect(to)) as copy:
+        os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(sqlite3.connect(unfinished)) as copy:
             store.connection.backup(copy)
+        unfinished.rename(to)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"The backup {str(to)!r} could not be written: {error}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def restore(
@@ -90,14 +95,35 @@ def _copy(backup: Path, beside: Path) -> None:
     with closing(sqlite3.connect(backup)) as found:
         found.row_factory = sqlite3.Row
         version = int(found.execute("PRAGMA user_version").fetchone()[0])
-        if 0 < version < VERSION:
+        if version == 0:
+            raise StoreError("it is empty, or not a backup of Seasoned.")
+        if version < VERSION:
             with open_store(beside) as store:
                 _copy_tables(found, store, _CARRIED)
                 store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return
     shutil.copyfile(backup, beside)
     beside.chmod(0o600)
+    with closing(sqlite3.connect(beside)) as copy:
+        # What someone added would run at every write, and what guards the confirmations must be there.
+        for kind, name in copy.execute(_ADDED).fetchall():
+            copy.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
+        for sql in _own_guards(beside.with_suffix(".fresh")):
+            copy.execute(sql)
+        copy.commit()
     open_store(beside).close()
+
+
+_ADDED = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+
+
+def _own_guards(fresh: Path) -> list[str]:
+    """How a new store makes its triggers and views."""
+    with open_store(fresh) as store:
+        rows = store.connection.execute("SELECT sql FROM sqlite_master WHERE type IN ('trigger', 'view')")
+        found = [str(row["sql"]) for row in rows]
+    _remove(fresh)
+    return found
 
 
 def _remove(file: Path) -> None:
