@@ -115,3 +115,23 @@ def test_sets_that_cannot_be_compared_say_why() -> None:
         compare_sets(some, [track("?", "c1"), track("d", "c2")])
     with pytest.raises(CannotDo, match="Left out because they are in both sets: 1"):
         compare_sets(some, [some[0], made("c", 1, 9), made("d", 1, 9)])
+
+
+def test_sets_are_compared_in_the_four_measures_with_welchs_interval() -> None:
+    warm = [track("." + "x" * errors + "....", f"w{errors}") for errors in (0, 1, 2, 3)]
+    cold = [track("x" * errors + "....", f"c{errors}") for errors in (3, 4, 5)]
+    found = {one.measure: one for one in compare_sets(warm, cold).measures}
+    errors = found["errors"]
+    assert (errors.warm, errors.cold, errors.difference.value) == (1.5, 4.0, -2.5)
+    # Variances 5/3 and 1; Student's t of 97.5 % with 4.959 degrees of freedom is 2.577.
+    assert errors.difference.interval is not None
+    assert errors.difference.interval.high == pytest.approx(-2.5 + 2.577 * math.sqrt(5 / 3 / 4 + 1 / 3), abs=1e-4)
+    assert (found["calls_to_success"].warm, found["calls_to_success"].cold) == (1.0, 5.0)
+    assert found["diversity"].difference.reason, "all used one tool: there is no spread"
+    assert found["seconds_to_success"].warm is None, "the calls have no times"
+
+
+def test_a_success_that_never_came_counts_as_later_than_any() -> None:
+    never = [track("xxx", f"w{number}") for number in range(2)]
+    found = compare_sets(never, [track("x.....", f"c{number}") for number in range(2)])
+    assert [one.warm for one in found.measures if one.measure == "calls_to_success"] == [7.0]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from seasoned.outcome.error_rate import Include
-from seasoned.report.profile import SessionMeasures, measures_of, profile, profile_calls
+from seasoned.report.profile import SessionMeasures, profile, profile_calls
 from seasoned.stats.proportion import wilson
 from tests.report.tracks import call, track
 
@@ -67,8 +68,13 @@ def test_switches_count_what_is_left_out() -> None:
     assert profile_calls(wide).error_rate.value == pytest.approx(2 / 4)
 
 
-def test_the_measures_are_of_the_first_turns_the_first_success_all_errors_and_all_tools() -> None:
+def test_the_four_measures_are_of_the_first_turns_the_first_success_all_errors_and_all_tools() -> None:
     # Two calls in each answer: the first 30 turns are 60 calls.
-    calls = [call(at, "x" if at < 3 or at >= 60 else ".", "Bash" if at % 2 else "Read") for at in range(70)]
-    assert measures_of(calls, [1 + at // 2 for at in range(70)]) == SessionMeasures(60, 3, 13, 4, 2)
-    assert measures_of([call(0, "x"), call(1, "?")], [1, 2]) == SessionMeasures(1, 1, 1, None, 1)
+    calls = tuple(
+        call(at, "x" if at < 3 or at >= 60 else ".", "Bash" if at % 2 else "Read", message=at // 2, time=100.0 + at)
+        for at in range(70)
+    )
+    found = profile(msgspec.structs.replace(track(""), calls=calls, started=90.0)).measures
+    assert found == SessionMeasures(60, 3, 13, calls_to_success=4, diversity=2, seconds_to_success=13.0)
+    never = profile(track("x?")).measures
+    assert never == SessionMeasures(1, 1, 1, calls_to_success=None, diversity=1)

@@ -82,9 +82,14 @@ def one_rate(generator: Generator, world: World, seed: int) -> bool | None:
     return held(proportion.rate(*world.draw(generator)), world.rate)
 
 
-def two_rates(generator: Generator, world: World, seed: int) -> bool | None:
-    other = world._replace(rate=world.rate * 1.5)
-    return held(difference.difference(*other.draw(generator), *world.draw(generator)), other.rate - world.rate)
+def two_rates(*, by_ratio: bool = False) -> Trial:
+    def trial(generator: Generator, world: World, seed: int) -> bool | None:
+        other = world._replace(rate=world.rate * 1.5)
+        compare, truth = (difference.ratio, 1.5) if by_ratio else (difference.difference, other.rate - world.rate)
+        data = (*other.draw(generator), *world.draw(generator))
+        return held(compare(*data), truth)
+
+    return trial
 
 
 def pairs(*, by_ratio: bool = False) -> Trial:
@@ -175,7 +180,8 @@ SMALL_PLAIN = World(clusters=1, size=200, effect=1.0)
 
 NOMINAL: dict[str, tuple[Trial, tuple[World, ...]]] = {
     "rate": (one_rate, (EQUAL, UNEQUAL, VERY_UNEQUAL, FEW, ODD, ALONE, MANY)),
-    "difference": (two_rates, (EQUAL, UNEQUAL)),
+    "difference": (two_rates(), (EQUAL, UNEQUAL)),
+    "ratio": (two_rates(by_ratio=True), (EQUAL, UNEQUAL)),
     "paired difference": (pairs(), (EQUAL, UNEQUAL)),
     "paired ratio": (pairs(by_ratio=True), (EQUAL, UNEQUAL)),
     "standardised rate": (fixed_mix, (EQUAL, UNEQUAL)),

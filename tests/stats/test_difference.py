@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from seasoned.errors import UsageError
-from seasoned.stats.difference import difference, paired_difference, paired_ratio
+from seasoned.stats.difference import difference, paired_difference, paired_ratio, ratio
 from tests.stats.data import CLUSTERS, PAIRS, check_sound
 
 FIRST, SECOND = ([4, 5, 6, 5], [20] * 4), ([1, 3, 2, 2], [20] * 4)
@@ -41,6 +41,13 @@ def test_what_pairs_share_cancels_out() -> None:
     assert apart.low < -0.1
 
 
+def test_a_ratio_is_the_same_from_both_ends() -> None:
+    one, other = ratio(*FIRST, *SECOND), ratio(*SECOND, *FIRST)
+    assert one.value == pytest.approx(2.5)
+    assert 0.7 < one.interval.low < 2.5 < one.interval.high < 9
+    assert (1 / other.interval.high, 1 / other.interval.low) == pytest.approx((one.interval.low, one.interval.high))
+
+
 def test_a_paired_ratio_by_hand() -> None:
     """Each pair left out in turn: the error of the shares, with Student's t at 3 degrees."""
     a, b = [0.2, 0.25, 0.3, 0.25], [0.05, 0.15, 0.1, 0.1]
@@ -53,12 +60,17 @@ def test_a_paired_ratio_by_hand() -> None:
 
 def test_zeros_are_said_and_nothing_is_added_to_them() -> None:
     nothing = ([0] * 4, [20] * 4)
+    assert ratio(*FIRST, *nothing).value is None
+    assert "no ratio" in ratio(*FIRST, *nothing).reason
+    assert ratio(*nothing, *SECOND).value == 0.0
+    bounded = ratio(*nothing, *SECOND).interval
+    assert bounded.low == 0.0 < bounded.high
     assert difference(*nothing, *nothing).interval.high > 0.2  # four clusters each say little
-    assert paired_ratio(*FIRST, *nothing).value is None and "no ratio" in paired_ratio(*FIRST, *nothing).reason
+    assert paired_ratio(*FIRST, *nothing).value is None
     assert paired_ratio(*nothing, *SECOND).reason == "nothing failed in the first: a ratio of zero has no logarithm"
 
 
-@pytest.mark.parametrize("compare", [difference, paired_difference, paired_ratio])
+@pytest.mark.parametrize("compare", [difference, ratio, paired_difference, paired_ratio])
 def test_too_little_data_gives_none_with_a_reason(compare) -> None:
     empty = compare([], [], [], [])
     assert (empty.value, empty.interval) == (None, None)
@@ -77,6 +89,7 @@ def test_pairs_must_be_pairs() -> None:
 def test_any_two_sides_give_sound_answers(a, b) -> None:
     one, other = difference(*a, *b), difference(*b, *a)
     check_sound(one)
+    check_sound(ratio(*a, *b))
     if one.interval is not None:
         assert other.interval.low == pytest.approx(-one.interval.high, abs=1e-9)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Literal
 
 import msgspec
 
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.outcome.track import Track
+from seasoned.report.profile import LABELS, SessionMeasures, measures_of_track
 from seasoned.report.trials import points, share
 from seasoned.session import SessionRef
-from seasoned.stats.difference import difference
-from seasoned.stats.interval import Interval
+from seasoned.stats.difference import difference, mean_difference
+from seasoned.stats.interval import Estimate, Interval
 from seasoned.stats.permutation import permute_clusters
 from seasoned.stats.proportion import Detectable, detectable, fisher, pool, proportion_difference
 
@@ -36,6 +38,15 @@ class ComparedSide(msgspec.Struct, frozen=True):
         return self.errors / self.total
 
 
+class MeasureDifference(msgspec.Struct, frozen=True):
+    """One measure of two sets: the means over lineages, and warm minus cold."""
+
+    measure: str
+    warm: float | None
+    cold: float | None
+    difference: Estimate
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """The result. `improvement` is cold minus warm: positive if the warm side fails less."""
 
@@ -51,6 +62,7 @@ class Comparison(msgspec.Struct, frozen=True):
     in_both: tuple[SessionRef, ...] = ()  # sessions that were in both sets and left out of both
     # Changes from the cold rate that would be found with a power of 0.8; for sets.
     smallest_detectable: Detectable | None = None
+    measures: tuple[MeasureDifference, ...] = ()  # for sets
 
 
 def compare_sessions(warm: Track, cold: Track) -> Comparison:
@@ -119,6 +131,7 @@ def compare_sets(warm: Iterable[Track], cold: Iterable[Track]) -> Comparison:
         _notes(kept, sides, both),
         both,
         found,
+        _compare_measures(kept),
     )
 
 
@@ -130,10 +143,13 @@ class _ComparedSession(msgspec.Struct, frozen=True):
     root: str
     failed: int
     calls: int  # those that count
+    measures: SessionMeasures
 
 
 def _member(track: Track) -> _ComparedSession:
-    return _ComparedSession(track.ref, track.parent, track.root, track.counts.failed, track.counts.counted)
+    return _ComparedSession(
+        track.ref, track.parent, track.root, track.counts.failed, track.counts.counted, measures_of_track(track)
+    )
 
 
 Columns = tuple[list[int], list[int]]
@@ -148,6 +164,26 @@ def _by_lineage(members: Iterable[_ComparedSession]) -> Columns:
             sums[0] += member.failed
             sums[1] += member.calls
     return [failed for failed, _ in lineages.values()], [calls for _, calls in lineages.values()]
+
+
+def _compare_measures(kept: Sequence[Sequence[_ComparedSession]]) -> tuple[MeasureDifference, ...]:
+    # Where no call worked, the first success would have come after the calls of the longest session, on both sides.
+    never = 1 + max(member.calls for members in kept for member in members)
+    found = []
+    for measure in LABELS:
+        sides = []
+        for members in kept:
+            lineages: dict[str, list[float]] = {}
+            for member in members:
+                value = getattr(member.measures, measure) if member.calls else None
+                if value is None and measure == "calls_to_success" and member.calls:
+                    value = never
+                if value is not None:
+                    lineages.setdefault(member.root, []).append(value)
+            sides.append([fmean(values) for values in lineages.values()])
+        warm, cold = [fmean(values) if values else None for values in sides]
+        found.append(MeasureDifference(measure, warm, cold, mean_difference(*sides)))
+    return tuple(found)
 
 
 def _side(members: Sequence[_ComparedSession], lineages: Columns) -> ComparedSide:

@@ -20,9 +20,10 @@ from seasoned.report.compression import (
     lost_knowledge,
     sentence,
 )
-from seasoned.report.profile import Profile, profile_calls
+from seasoned.report.profile import Profile, SessionMeasures, profile_calls
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval
+from seasoned.stats.proportion import wilson
 
 # Answers also go to models, so long lists are truncated; the counts stay complete.
 MOST_SHOWN = 20  # of each list of lost things
@@ -50,11 +51,21 @@ def profile_answer(found: Profile) -> dict[str, Any]:
         "proficiency_gain": found.gain.value,
         "proficiency_gain_interval": _ends(found.gain.interval),
         "proficiency_gain_reason": found.gain.reason,
+        "measures": None if found.measures is None else _measures(found.measures),
         "dominant_tool_type": found.dominant_tool_type,
         "task_type": found.task_type,
         "compaction_count": found.compactions,
         "usage": msgspec.structs.asdict(found.usage),
         "cost_usd": found.cost_usd,
+    }
+
+
+def _measures(found: SessionMeasures) -> dict[str, Any]:
+    early = wilson(found.early_errors, found.early_calls)
+    return {
+        **msgspec.structs.asdict(found),
+        "early_error_rate": early.value,
+        "early_error_rate_interval": _ends(early.interval),
     }
 
 
@@ -136,6 +147,7 @@ def comparison_answer(found: Comparison, *, as_sets: bool) -> dict[str, Any]:
         "notes": list(found.notes),
         "in_both": [ref.native_id for ref in found.in_both],
         "smallest_detectable": _smallest(found),
+        "measures": msgspec.to_builtins(found.measures),
     }
 
 

@@ -52,6 +52,7 @@ class Profile(msgspec.Struct, frozen=True):
     cost_usd: float | None = None
     compactions: int = 0
     copies: int = 0
+    measures: SessionMeasures | None = None  # None for a part of a session
 
     @property
     def calls(self) -> int:
@@ -69,6 +70,7 @@ def profile(track: Track) -> Profile:
         cost_usd=track.cost_usd,
         compactions=len(track.compactions),
         copies=track.copies,
+        measures=measures_of_track(track),
     )
 
 
@@ -129,6 +131,16 @@ def _task_type(calls: Sequence[JudgedCall]) -> TaskType | None:
     return task_type_of({kind: kinds.count(kind) for kind in set(kinds)})
 
 
+# The four measures as they are named for people. The time to the first success is measured in calls and in seconds.
+LABELS = {
+    "early_error_rate": f"failed share, first {EARLY_TURNS} turns",
+    "calls_to_success": "calls to the first success",
+    "seconds_to_success": "seconds to the first success",
+    "errors": "errors",
+    "diversity": "different tools",
+}
+
+
 class MeasuredCall(Protocol):
     """What a call is measured by."""
 
@@ -146,6 +158,7 @@ class SessionMeasures(msgspec.Struct, frozen=True):
     errors: int
     calls_to_success: int | None  # None: no call worked
     diversity: int  # different tools, without plans and the like
+    seconds_to_success: float | None = None  # None: no call worked, or times are unknown
 
     @property
     def early_error_rate(self) -> float | None:
@@ -168,3 +181,13 @@ def measures_of(calls: Sequence[MeasuredCall], turns: Iterable[int]) -> SessionM
         calls_to_success=next(worked, None),
         diversity=len({call.tool for call in calls if call.counts_as != "trivial"}),
     )
+
+
+def measures_of_track(track: Track) -> SessionMeasures:
+    """The measures of a session. A turn is an answer of the model that made calls."""
+    turns = {message: turn for turn, message in enumerate(sorted({call.message for call in track.calls}), start=1)}
+    found = measures_of(track.calls, [turns[call.message] for call in track.calls])
+    first = next((call.time for call in track.calls if call.counts_as == "ok"), None)
+    if first is None or track.started is None:
+        return found
+    return msgspec.structs.replace(found, seconds_to_success=max(0.0, first - track.started))

@@ -6,7 +6,8 @@ Standardised rates are those at a fixed mix of strata, so that a different mix d
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -30,6 +31,7 @@ from seasoned.stats.proportion import (
     difference_ends,
     effective_clusters,
     pool_rows,
+    ratio_ends,
     wilson_interval,
 )
 
@@ -60,6 +62,44 @@ def difference(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Int
     # Without any spread there is no p value, although Wilson's interval exists.
     p_value = t_tails(value / error, freedom) if error else None
     return _answer(a, b, value, span(low, value, high, level, a.clusters + b.clusters), None, p_value)
+
+
+def mean_difference(values_a: Sequence[float], values_b: Sequence[float], *, level: float = 0.95) -> Estimate:
+    """First mean minus second, one value for each cluster, with the interval and p value of Welch (1947)."""
+    check_level(level)
+    n = len(values_a) + len(values_b)
+    if min(len(values_a), len(values_b)) < 2:
+        return Estimate(None, None, n, n, f"{ONE_CLUSTER} on each side")
+    a, b = [
+        Pooled(fmean(values), len(values), len(values), stdev(values) / math.sqrt(len(values)), len(values) - 1.0)
+        for values in (values_a, values_b)
+    ]
+    value, (error, freedom) = fmean(values_a) - fmean(values_b), welch(a, b)
+    if not error:
+        return Estimate(value, None, n, n, NOTHING_VARIES)
+    half = two_sided_t(level, freedom) * error
+    return Estimate(
+        value, Interval(value - half, value + half, level, n), n, n, p_value=t_tails(value / error, freedom)
+    )
+
+
+def ratio(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints, *, level: float = 0.95) -> Estimate:
+    """First rate by second, from the two Wilson intervals (Donner & Zou 2012). Nothing is ever added to a count.
+
+    Nothing failed in the second: None. Nothing failed in the first: 0.0 with an upper bound.
+    """
+    check_level(level)
+    a, b = pool_rows(as_counts(failures_a, totals_a)), pool_rows(as_counts(failures_b, totals_b))
+    if a.rate is None or b.rate is None:
+        return _answer(a, b, None, None, f"{NO_TRIALS} on one side")
+    if not b.rate:
+        return _answer(a, b, None, None, NO_RATIO)
+    value = a.rate / b.rate
+    of_a, of_b = wilson_interval(a, level), wilson_interval(b, level)
+    if of_a is None or of_b is None:
+        return _answer(a, b, value, None, f"{ONE_CLUSTER} on each side")
+    low, high = ratio_ends(a.rate, of_a, b.rate, of_b)
+    return _answer(a, b, value, Interval(low, high, level, a.clusters + b.clusters), None)
 
 
 def welch(a: Pooled, b: Pooled) -> tuple[float, float]:

@@ -50,12 +50,13 @@ from seasoned.report.json_answer import (
     track_answer,
 )
 from seasoned.report.page.sections import render
-from seasoned.report.profile import Profile
+from seasoned.report.profile import LABELS, Profile, SessionMeasures
 from seasoned.report.profile import profile as profile_of
 from seasoned.report.report import Recurrence, Report, report_on
-from seasoned.report.trials import Figure, points_between, share, share_between
+from seasoned.report.trials import EARLY_TURNS, Figure, points_between, share, share_between
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Estimate
+from seasoned.stats.proportion import wilson
 from seasoned.store.search import find_session
 from seasoned.text import plural
 
@@ -237,6 +238,8 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...], cost: str
     say(f"First fifth       {share_between(found.early)}")
     say(f"Last fifth        {share_between(found.late)}")
     say(f"Proficiency gain  {points_between(found.gain)}; negative is improvement")
+    if found.measures is not None:
+        _print_measures(found.measures)
     say(f"Task {shown(found.task_type)} · mostly {shown(found.dominant_tool_type)} tools")
     tokens = [f"{name.replace('_', ' ')} {shown(getattr(found.usage, name))}" for name in found.usage.__struct_fields__]
     say(f"Tokens: {', '.join(tokens)} · cost {cost}\n")
@@ -246,6 +249,15 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...], cost: str
             (tool, use.calls, use.ok, use.failed, use.unclear, use.left_out, share(use.success_rate))
             for tool, use in found.tools.items()
         ],
+    )
+
+
+def _print_measures(found: SessionMeasures) -> None:
+    say(f"First {EARLY_TURNS} turns    {share_between(wilson(found.early_errors, found.early_calls))}")
+    when = "no call worked" if found.calls_to_success is None else f"with call {found.calls_to_success}"
+    after = "" if found.seconds_to_success is None else f", after {found.seconds_to_success:.0f} s"
+    say(
+        f"First success     {when}{after}; {plural(found.errors, 'error')}, {plural(found.diversity, 'different tool')}"
     )
 
 
@@ -470,10 +482,29 @@ def print_comparison(found: Comparison, *, as_sets: bool, more: dict[str, Any], 
         nowrap=["session"],
     )
     say(f"\n{found.sentence}")
+    if found.measures:
+        say("\nMeans over lineages; warm minus cold:\n")
+        table(
+            ["measure", "warm", "cold", "difference", "95 % interval"],
+            [
+                (LABELS[one.measure], *map(_figure, (one.warm, one.cold, one.difference.value)), _ends(one.difference))
+                for one in found.measures
+            ],
+            nowrap=["measure", "95 % interval"],
+        )
     for note in found.notes:
         say(note)
     if said := _counted_too(more):
         say(said.strip())
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _ends(estimate: Estimate) -> str:
+    ends = estimate.interval
+    return estimate.reason or "–" if ends is None else f"{ends.low:.2f} to {ends.high:.2f}"
 
 
 def _side_row(name: str, side: ComparedSide, *, as_sets: bool) -> tuple[object, ...]:
