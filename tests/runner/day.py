@@ -24,6 +24,7 @@ from seasoned.schedule.job import DAY_SECONDS, Every, Job
 from seasoned.schedule.run import run_slot
 from seasoned.schedule.scheduler import Scheduler
 from seasoned.store import open_database
+from tests.runner.chain import REVIEW
 from tests.runner.users import login, project
 from tests.schedule.made import START, SetClock
 from tests.scripted_server import serve_script
@@ -45,7 +46,10 @@ def play(folder: Path, runs: int, agents: list[str], path: str) -> dict[str, Any
         config.home.mkdir(mode=0o700)
         work, every = project(folder / "work"), int(DAY_SECONDS / runs)
         server.script[:] = [
-            {"match": f"News for {agent}?", "text": ANSWERS[number % 3]} for agent in agents for number in range(runs)
+            # Reviews of these sessions are asked for too, in the background.
+            {"match": f"News for {agent}?", "without": REVIEW, "text": ANSWERS[number % 3]}
+            for agent in agents
+            for number in range(runs)
         ]
         database = open_database(config)
         for agent in agents:
