@@ -1,29 +1,31 @@
-"""A newcomer's path: `make run` in an empty home, the link, and from page to page until a request is denied."""
+"""A newcomer's hour: `make run` in a home with a week of histories, three questions, every page, and a restart."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.walking import Walk
+from tests.browser.walking import ALL_SIGHTS, Walk
+from tests.history.claude_lines import ClaudeFile
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pty = pytest.importorskip("pty")
 ROOT = Path(__file__).resolve().parents[2]
-PASSPHRASE = "correct horse battery staple"
-PATIENCE_SECONDS = 120.0
-ADMIN = ("-m", "seasoned.cli.main", "confirm", "token", "make", "ada", "--role", "admin")
+PATIENCE_SECONDS = 300.0
 
 
 class Terminal:
@@ -46,11 +48,6 @@ class Terminal:
             except OSError:
                 raise AssertionError(self.text) from None
         return found
-
-    def type(self, text: str) -> None:
-        # What is typed before a question is asked is thrown away.
-        time.sleep(0.2)
-        os.write(self.handle, text.encode() + b"\r")
 
     def end(self) -> None:
         os.write(self.handle, b"\x03")
@@ -75,76 +72,152 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def terminal(environment: dict[str, str]) -> Iterator[Terminal]:
+@contextmanager
+def run(environment: dict[str, str], port: int) -> Iterator[Terminal]:
     if shutil.which("make") is None or not (ROOT / ".venv").exists():
         pytest.skip("make and the project's own environment are needed")
     # What `make setup` did is not done again.
-    started = Terminal(["make", "-s", "-o", ".venv/run.stamp", "run", "UP=--port 0"], environment)
-    yield started
-    started.end()
+    started = Terminal(["make", "-s", "-o", ".venv/run.stamp", "run", f"UP=--port {port}"], environment)
+    try:
+        yield started
+    finally:
+        started.end()
 
 
 def seasoned(environment: dict[str, str], *arguments: str) -> str:
     """A command in a second terminal."""
     command = [sys.executable, "-m", "seasoned.cli.main", *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
-    browser: Browser, terminal: Terminal, environment: dict[str, str], tmp_path: Path
+def write_histories(home: Path) -> None:
+    """A week of two projects: some calls failed yesterday, and one session talked about carriers."""
+    for at in range(12):
+        name = f"{at:08d}-2222-4333-8444-555555555555"
+        project = ("waypost", "shop")[at % 2]
+        said = "Which carriers deliver on Sunday?" if at == 4 else f"Fix the parcel label {'abcdefghijkl'[at]}."
+        file = ClaudeFile(name).user(said).says("I look at the tests first.", tokens=4000)
+        wrong, right = f"toolu_{at}a", f"toolu_{at}b"
+        file.calls(wrong, command="npm run tset").result(wrong, "npm error Missing script: tset", is_error=True)
+        file.calls(right, command="npm test").result(right, "3 passed", is_error=False)
+        day = (datetime.now(UTC) - timedelta(days=at // 2, hours=1)).strftime("%Y-%m-%d")
+        changes = {"2026-03-01": day, "/home/mira/waypost": f"/home/mira/{project}", "claude-test": "claude-sonnet-4-5"}
+        for old, new in changes.items():
+            file.lines = [line.replace(old.encode(), new.encode()) for line in file.lines]
+        folder = home / ".claude" / "projects" / f"-home-mira-{project}"
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write(folder / f"{name}.jsonl")
+
+
+class Hour:
+    """The steps that were taken, each with its time."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[str, float]] = []
+        self.began = time.monotonic()
+
+    def done(self, step: str) -> None:
+        self.steps.append((step, time.monotonic() - self.began))
+        self.began = time.monotonic()
+
+
+def ask_at_the_terminal(environment: dict[str, str]) -> None:
+    """The three questions of a day, each in one command."""
+    assert "waypost" in seasoned(environment, "usage", "--by", "project", "--since", "this week")
+    assert "Fix the parcel label" in seasoned(environment, "sessions", "--since", "yesterday", "--failed")
+    assert "carriers" in seasoned(environment, "search", "carriers")
+
+
+def ask_in_the_browser(walker: Walk, base: str, hour: Hour) -> str:
+    """The same on the pages, each with at most two clicks from the overview; the address of a session."""
+    page = walker.page
+    page.click("#wrong .lines a")
+    page.wait_for_selector(".call.failed:target")
+    session = page.url.partition("?")[0]
+    hour.done("what went wrong: one click")
+    walker.go(f"{base}/overview")
+    page.click(".trends a[href*='usage']")
+    page.wait_for_selector("#table-recorded td:has-text('$')")
+    assert page.locator("#spending rect").count() > 2
+    assert {"waypost", "shop"} <= set(page.inner_text("#spending .key").split())
+    hour.done("what it cost by project: one click")
+    walker.go(f"{base}/overview")
+    page.fill(".find input", "carriers sunday")
+    page.keyboard.press("Enter")
+    page.click(".hits li:first-child a")
+    page.wait_for_selector(".turn:target:has-text('carriers')")
+    hour.done("where it was talked about: words and one click")
+    return session
+
+
+def look_around(walker: Walk, base: str, session: str) -> None:
+    """Six pages in every width and colour scheme, without a fault that axe knows; the overview is one screen."""
+    pages = {
+        "overview": "overview",
+        "project": "projects/shop",
+        "session": session.removeprefix(f"{base}/"),
+        "usage": "usage",
+        "search": "search?q=carriers",
+        "lessons": "learned",
+    }
+    for name, path in pages.items():
+        walker.go(f"{base}/{path}")
+        for width, scheme in ALL_SIGHTS:
+            walker.change_to(width, scheme)
+            walker.check_accessible(every=True)
+            walker.shoot(f"{name}-{width}-{scheme}")
+    walker.go(f"{base}/overview")
+    for width, height in ((1280, 800), (390, 844)):
+        walker.page.set_viewport_size({"width": width, "height": height})
+        assert walker.page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0, "one screen"
+    walker.change_to(*ALL_SIGHTS[0])
+    assert walker.page.evaluate("document.querySelector('.top').offsetHeight") < 70, "the navigation is one row"
+
+
+def test_a_newcomer_gets_answers_without_a_question_and_bookmarks_outlive_the_server(
+    browser: Browser, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    address = terminal.wait_for(r"Open it: (http\S+)\s")[1]
-    base = address.partition("/login")[0]
-    assert "These are the samples that come with Seasoned" in terminal.text
+    write_histories(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    base, hour = f"http://127.0.0.1:{port}", Hour()
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     try:
-        walker = Walk(context.new_page(), base)
-        page = walker.page
-        walker.enter(address)
-        assert page.url.endswith("/overview")
-        page.wait_for_selector(".trends svg.spark")
-        page.click("#wrong .lines a")
-        page.wait_for_selector(".call.failed")
-        page.go_back()
-        page.click("nav >> text=Sessions")
-        page.fill("main input[type=search]", "c73c43e8")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("text=Show all")
-        page.click("#table-sessions tbody a")
-        page.wait_for_selector(".turn")
-        Path(environment["SEASONED_HOME"], "policy.toml").write_text("single_operator = true\n")
-        admin = Terminal([sys.executable, *ADMIN], environment)
-        admin.wait_for("New passphrase")
-        admin.type(PASSPHRASE)
-        admin.wait_for("Repeat it")
-        admin.type(PASSPHRASE)
-        admin.wait_for("ada is now")
-        admin.end()
-        token = tmp_path / "token"
-        made = ("confirm", "token", "make", "helper", "--role", "agent", "--out", str(token))
-        other = Terminal([sys.executable, "-m", "seasoned.cli.main", *made], environment)
-        other.wait_for("assphrase")
-        other.type(PASSPHRASE)
-        other.wait_for(re.escape(str(token)))
-        other.end()
-        page.click("nav >> text=Confirmations")
-        page.fill("#name", "ada")
-        page.fill("#passphrase", PASSPHRASE)
-        page.click("main form button")
-        page.wait_for_selector("#list")
-        visit = page.url.rpartition("/")[0]
-        asked = ("confirm", "submit", "delete_data", "Delete the old logs")
-        seasoned(environment, *asked, "--url", base, "--token-file", str(token))
-        page.click("#list a.row")
-        page.click("#deny summary")
-        page.fill("#why-deny", "They are still needed.")
-        page.click("#deny button")
-        page.wait_for_selector(".ending.denied")
-        assert "They are still needed." in page.inner_text(".ending")
-        assert page.url.startswith(f"{visit}/confirmations/")
-        assert walker.problems == []
+        with run(environment, port) as terminal:
+            address = terminal.wait_for(r"Open it: (http\S+)\s")[1]
+            hour.done("make run until the link")
+            walker = Walk(context.new_page(), base)
+            walker.enter(address)
+            walker.page.wait_for_selector(".trends svg.spark")
+            hour.done("the overview")
+            session = ask_in_the_browser(walker, base, hour)
+            ask_at_the_terminal(environment)
+            hour.done("the same three at the terminal")
+            look_around(walker, base, session)
+            hour.done("six pages, each in four sights")
+            walker.page.click(".menu summary")
+            walker.page.keyboard.press("Escape")
+            assert walker.page.query_selector(".menu[open]") is None
+            walker.page.keyboard.press("g")
+            walker.page.keyboard.press("3")
+            walker.page.wait_for_url("**/sessions")
+            assert (
+                "assphrase" not in terminal.text and "Traceback" not in terminal.text and "[y/N]" not in terminal.text
+            )
+        walker.page.close()
+        with run(environment, port) as terminal:
+            terminal.wait_for(r"Open it: http")
+            again = Walk(context.new_page(), base)
+            for bookmark in (f"{base}/usage", session, f"{base}/projects/waypost"):
+                again.go(bookmark)
+                assert again.page.url == bookmark and again.page.query_selector("main h1") is not None
+            assert "waypost" in again.page.inner_text("h1")
+            hour.done("bookmarks after a restart")
+            assert walker.problems == again.problems == []
     finally:
         context.close()
+        print("", *[f"{seconds:6.1f} s  {step}" for step, seconds in hour.steps], sep="\n")  # noqa: T201
