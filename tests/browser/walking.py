@@ -74,10 +74,7 @@ class Walk:
         self.page.goto(address)
         # By one condition on the page: a page that refreshes itself meanwhile takes its elements away.
         # What is computed beside a page loads it again when it is there.
-        self.page.wait_for_function(
-            "!document.querySelector('[data-working]')"
-            " && [...document.querySelectorAll('.plot')].every(plot => plot.querySelector('svg'))"
-        )
+        self.page.wait_for_selector("body:not(:has([data-working])):not(:has(.plot:not(:has(svg))))")
         self._check_width()
 
     def change_to(self, width: int, scheme: str) -> None:

@@ -23,6 +23,7 @@ from seasoned.config import Config, load
 from seasoned.connect.apply import is_connected
 from seasoned.example.library.storage import snapshot
 from seasoned.example.library.upkeep import refresh
+from seasoned.gateway.history_usage import fill_prices
 from seasoned.history.discover import discover
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.scan import ScanReport
@@ -92,6 +93,8 @@ def _show(
         # The samples are old: seen from today, everything they teach would be too old to show.
         now = max(row["last"] for row in store.rows("session.totals")) + _DAY if is_sample else time.time()
         _print_templates(store, make_redactor(config), now)
+        # Pages that are opened at once have the costs already.
+        fill_prices(store)
         say("\nNext: `seasoned inbox` and `seasoned connect`; `sessions`, `search WORDS` and `usage` say more.")
 
 

@@ -58,7 +58,7 @@ class HistoryStore:
             await asyncio.to_thread(self._indexing.join, _STOP_SECONDS)
 
     def _index(self) -> None:
-        """Index what scans have read for search, and price it."""
+        """Price what scans have read, and index it for search."""
         if self._stopping.wait(_INDEX_SECONDS):
             return
         with suppress(StoreError, StopIteration), self.open() as store:
@@ -68,8 +68,8 @@ class HistoryStore:
                 now = store.connection.execute("PRAGMA data_version").fetchone()[0]
                 if now != known:
                     try:
-                        fill(store, pause=self._pause)
                         fill_prices(store)
+                        fill(store, pause=self._pause)
                         known = now
                     except StoreError:
                         # Another process holds the lock; the sessions still wait.
