@@ -94,7 +94,7 @@ class Walk:
             self.page.evaluate(AXE.read_text("utf-8"))
         found = self.page.evaluate("rules => axe.run(document, rules)", _RULES)
         grave = [
-            f"{fault['id']}: {fault['help']}: {[(node['html'][:160], node.get('failureSummary')) for node in fault['nodes'][:3]]}"
+            f"{fault['id']}: {fault['help']}: {[node['html'][:160] for node in fault['nodes'][:3]]}"
             for fault in found["violations"]
             if every or fault["impact"] in _GRAVE
         ]
