@@ -68,9 +68,8 @@ _TICKS = ("✓", "✔", "✅", "☑")
 _NAMED_TOOLS = (
     (names("curl wget"), tools.CURL),
     (names("gh"), programs.GH),
-    (names("psql sqlite3 mysql mariadb"), programs.DATABASE),
     (names("npm npx pnpm yarn"), programs.PACKAGE),
-    (names("apply_patch"), tools.WRITE_FAILURES),
+    (names("apply_patch"), tools.FILE_FAILURES),
 )
 
 
@@ -140,9 +139,6 @@ def _mentions(steps: tuple[Step, ...], name: str) -> bool:
 
 
 def _git_speaks(rule: WordingRule, speech: OutputText, ran: ShellCommand) -> bool:
-    last = next((step for step in reversed(ran.asked) if step.program == "git"), None)
-    if rule.name == "nothing to commit" and ran.steps and (last is None or last.sub != "commit"):
-        return False
     # An earlier git command without a say may have complained; the last line is the last one's.
     repeats = ran.repeats("git")
     return any(not repeats or hit.string.find("\n", hit.end()) < 0 for hit in find_all(rule, speech))

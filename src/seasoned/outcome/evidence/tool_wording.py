@@ -84,7 +84,7 @@ _PRINTERS = names("ls cat head tail jq curl awk find stat git python python3 nod
 _NONE = WordingRules()
 _FAILURES: dict[OutputForm, WordingRules] = {
     "file_read": tools.FILE_FAILURES,
-    "file_write": tools.WRITE_FAILURES,
+    "file_write": tools.FILE_FAILURES,
     "search": tools.FILE_FAILURES,
     "web": tools.WEB_FAILURES,
     "python": programs.INTERPRETER,

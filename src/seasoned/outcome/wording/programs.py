@@ -12,15 +12,9 @@ PACKAGE = WordingRules(
         r'|error: script "[^"]*" (?:exited with code|was terminated)|error Command failed with exit code'
         r"|yarn run v[\d.]+\nerror )", "The package manager reports an error."),
 )
-HOOKS = WordingRules(
-    # Hooks report in the order they run, so the one that failed may stand in the middle.
-    WordingRule("hook of a commit", "line", r"^- exit code: [1-9]\d*$|^husky - .*(?:exited with code|failed)"
-        r"|^✖ lint-staged", "A hook of the repository refused.", needle=("- exit code", "husky", "✖")),
-)
 # How compilers, linters, type checkers and build tools speak.
 BUILD_FAILURES = WordingRules(
     *PACKAGE,
-    *HOOKS,
     # make stops at the first error, so its own line is among the last.
     WordingRule("make and ninja", "end", r"^g?make(?:\[\d+\])?: \*\*\* |^\S+:\d+: \*\*\* .*Stop\.$|^ninja: (?:build "
         "stopped|error)|Build did NOT complete", "The build stopped with an error."),
@@ -33,16 +27,12 @@ BUILD_FAILURES = WordingRules(
     WordingRule("compilers and linkers", "line", r"^[^\s:()]+(?::\d+){1,2}: (?:fatal )?error: "
         r"|^[^\s:()]+(?:\(\d+(?:,\d+)?\)| ): (?:fatal )?error [A-Z]+\d+|^collect2: error: ", "It did not compile.",
         needle="error"),
-    WordingRule("findings in Go", "line", r"^(?:\[[\w:.-]+\] )?[\w./@-]+\.go:\d+(?::\d+)?: .{3,300} "
-        r"\((?:[a-z]{3,20}|SA\d+)\)$", "The check found problems.", needle=".go:"),
     WordingRule("go build", "edge", r"^(?:\[[\w:.-]+\] )?(?:\./)?[\w./@-]+\.go:\d+:\d+: (?!.*\bwarning\b)\S|^go: "
         r"errors "
         r"|^package \S+\n\timports |^exit status [1-9]\d*$|^no required module provides", "It did not compile."),
     # A code such as F401 after the position keeps times of a log (12:30:45: INFO) apart from findings.
     WordingRule("linter finding", "line", r"^[^\s:]+:\d+(?::\d+)?:? (?:[A-Z]{1,4}\d{2,4}[: ]\S|.{3,300} \[[a-z-]+\]$)"
         r"|^ *\^-+ SC\d+ \(|^Diff in \S+:\d+", "The check found problems.", needle=(": ", "SC", " DL", "Diff in")),
-    WordingRule("patch and cmake", "line", r"^(?:Hunk #\d+ FAILED|CMake Error)", "It did not apply.",
-        needle=("FAILED", "CMake Error")),
     # Linters end with a count; the same words further up are findings in a file that is shown.
     WordingRule("lint summary", "end", r"^(?:\[[\w:.-]+\] |[\w-]+ )?(?:✖ [1-9]\d* problems?(?! \(0 errors)\b|[1-9]\d* "
         r"issues?(?: found\.?|:)\s*$|[Ff]ound [1-9]\d* (?:error|issue|problem)s?\b|Your code has been rated at "
@@ -143,9 +133,6 @@ GIT = WordingRules(
     WordingRule("git conflict", "line", r"^(?:CONFLICT \(|Automatic merge failed|Could not apply [0-9a-f]{6}"
         r"|hint: Resolve all conflicts|The stash entry is kept| ! \[(?:remote )?rejected\]|Aborting$|Patch failed at "
         "|hint: Updates were rejected)", "git stopped at a conflict or a rejection."),
-    # Last, because `git commit` prints the status of the folder in front of it.
-    WordingRule("nothing to commit", "end", "^(?:nothing to commit|no changes added to commit|nothing added to "
-        "commit)", "There was nothing to commit."),
 )
 # How command-line programs in general speak: about a wrong call, a server that refused, a failure.
 GH = WordingRules(
@@ -173,22 +160,9 @@ USAGE = WordingRules(
     # A usage further down follows an error that another rule reads, or is part of a help text.
     WordingRule("usage first", "start", r"(?:usage|Usage|USAGE):[ \n]", "The program answered with its usage."),
 )
-DATABASE = WordingRules(
-    # Only the start: a column of a result may hold any of these words.
-    WordingRule("the database refused", "start", r"(?:psql: |ERROR: {1,2}|FATAL: {1,2}|ERROR \d{4} \(|Error: (?:in "
-        "prepare|near|stepping|unable|no such)|Parse error|Runtime error)", "The database refused."),
-)
-POWERSHELL = WordingRules(
-    # Its errors span several lines and the id comes last of them, often with more output behind it.
-    WordingRule("PowerShell", "line", r"^[ \t]*\+ FullyQualifiedErrorId +: |is not recognized as (?:the name of a "
-        r"cmdlet|a name of a cmdlet|an internal or external command)|^[A-Z][a-z]+-[A-Z]\w+ ?: (?:Cannot|Could not"
-        r"|Access|A parameter|The )|^(?:ParserError|InvalidOperation|ObjectNotFound|RuntimeException): |^(?:At|In) "
-        r"line:\d+ char:\d+", "PowerShell reports an error."),
-)
 GENERIC = WordingRules(
     # Any program may say these, also when it succeeds: they are asked last, and behind a pipe they are unclear.
     *USAGE,
-    *POWERSHELL,
     WordingRule("first or last line is an error", "edge", r"^(?:\[[^\]\n]{1,40}\] |[ ›»>*•|]{1,6})?(?:Error|ERROR|error"
         r"|[Ff]atal|FATAL)(?: \[?[A-Z0-9_-]{2,20}\]?| [a-z]+ing [^\n:]{1,80}| error)?[:!] +\S|^\[(?:ERROR|FATAL|error"
         r"|fatal)\] \S|^ +ERROR {2}\S|^Execution halted$|^\w{3,12} aborted!$|^\*\* \(\w+[\w.]*\) \S|^E: \S",

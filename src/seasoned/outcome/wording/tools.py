@@ -119,15 +119,6 @@ FILE_FAILURES = WordingRules(
         f"{_OPEN}"
         r"(?:Invalid (?:regular expression|regex|glob|pattern)\b|regex parse error|Error during (?:grep|glob|search))",
         "The search could not be made."),
-    # A log file may begin with "Error: "; a tool that failed says one line and stops.
-    WordingRule("plain error alone", "whole", r"(?:(?:Error|ERROR|error): |[Ee]rror [a-z]+ing\b)[^\n]*",
-        "The tool answered with an error.", fault="none"),
-)
-WRITE_FAILURES = WordingRules(
-    # A tool that writes never answers with the content of a file, so the start alone is enough here.
-    *FILE_FAILURES,
-    WordingRule("plain error", "start", r"(?:Error|ERROR|error): |[Ee]rror [a-z]+ing\b",
-        "The tool answered with an error.", fault="none"),
 )
 FILE_SUCCESSES = WordingRules(
     # Asked before the failures: numbered lines are a file, whatever the file says.
