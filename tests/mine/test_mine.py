@@ -154,8 +154,10 @@ def test_objects_behind_an_address_are_mined_like_files(samples: Path, tmp_path:
     assert not any("node_modules" in file.address for file in files)
     run(files, "memory://mine-test/out")
     run(samples / "claude_code", tmp_path)
-    local = set(MinedFolder(str(tmp_path)).refs())
-    assert local and set(MinedFolder("memory://mine-test/out").refs()) == local
+    local = MinedFolder(str(tmp_path)).names("sessions")
+    there = MinedFolder("memory://mine-test/out").names("sessions")
+    # The name of a file is a digest of the address that it was mined from.
+    assert local and [name.rpartition("/")[0] for name in there] == [name.rpartition("/")[0] for name in local]
     with pytest.raises(NotFound):
         list_files(["memory://mine-test/nowhere"])
     memory.rm("/mine-test", recursive=True)

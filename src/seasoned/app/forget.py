@@ -1,4 +1,4 @@
-"""Forgets sessions everywhere: in the store, in mined folders, in the shared database, and what they taught."""
+"""Forgets sessions in the store and in the shared database, and what they taught."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.app.mine import find_mined, forget_mined
+from seasoned.app.mine import mined_folders
 from seasoned.app.stores import memory_and_skills_in, shared_database
 from seasoned.config import Config
 from seasoned.errors import NotFound
@@ -36,10 +36,9 @@ class ForgetTarget(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     source_id: int | None = None
     is_everything: bool = False
-    mined: tuple[str, ...] = ()  # a session, as agent:id, that only mined folders hold
 
 
-def find_target(config: Config, store: Store, what: str | None) -> ForgetTarget:
+def find_target(store: Store, what: str | None) -> ForgetTarget:
     """The session or source meant; without one, everything."""
     if what is None:
         sessions = [int(row["id"]) for row in store.rows("session.all_ids")]
@@ -51,12 +50,7 @@ def find_target(config: Config, store: Store, what: str | None) -> ForgetTarget:
         sessions = [int(row["id"]) for row in store.rows("session.of_source", {"source_id": source["id"]})]
         sentence = f"{plural(len(sessions), 'session')} from {source['path']}"
         return ForgetTarget(sessions=sessions, sentence=sentence, source_id=source["id"])
-    try:
-        found = find_session(store, what)
-    except NotFound:
-        if (ref := find_mined(config, what)) is None:
-            raise
-        return ForgetTarget(sessions=[], sentence=f"{ref}, which was mined and not scanned", mined=(ref,))
+    found = find_session(store, what)
     sentence = f"{found['agent']}:{found['native_id']} with {plural(found['calls'], 'call')}"
     return ForgetTarget(sessions=[int(found["id"])], sentence=sentence)
 
@@ -66,7 +60,7 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
     # Before the sessions go: the store is what knows which session taught which change.
     left = _undo_lessons(config, store, target)
     # Row ids mean nothing in another database, so the sessions are named there as agent:id.
-    refs = [*refs_of(store, target.sessions), *target.mined]
+    refs = refs_of(store, target.sessions)
     with shared_database(config) if config.database_url else nullcontext(store) as database:
         left += _kept_requests(count_asked(database, refs))
         if database is not store:
@@ -78,11 +72,9 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
         update_aggregates(store, forget_source(store, target.source_id, now=time.time()))
     else:
         update_aggregates(store, forget_sessions(store, target.sessions, now=time.time()))
-    with store.write():
-        for agent, _, native_id in (ref.partition(":") for ref in target.mined):
-            key = {"agent": agent, "native_id": native_id, "forgotten_at": time.time()}
-            store.run("session.forget_unknown", key)
-    return left + forget_mined(config, refs, is_everything=target.is_everything)
+    return left + [
+        f"What was mined into {out}. Delete it, then mine again if you need it." for out in mined_folders(config)
+    ]
 
 
 def remember(store: Store, native_id: str) -> None:

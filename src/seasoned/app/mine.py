@@ -1,4 +1,4 @@
-"""Mines histories into a folder of Parquet, answers questions about it, and forgets sessions in it."""
+"""Mines histories into a folder of Parquet and answers questions about it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from seasoned.config import Config
 from seasoned.errors import CannotDo, SeasonedError, UsageError, require
 from seasoned.file_lock import locked
 from seasoned.store import open_store
-from seasoned.text import plural
 
 if TYPE_CHECKING:
-    from seasoned.mine.run import Engine, MinedFolder, MineReport, QueryAnswer
+    from seasoned.mine.run import Engine, MineReport, QueryAnswer
 
 _FOLDERS = "mined-folders.json"
 
@@ -69,46 +68,6 @@ def ask(out: str, sql: str, *, limit: int | None = None) -> QueryAnswer:
     return query(MinedFolder(out), sql, limit=limit)
 
 
-def find_mined(config: Config, what: str) -> str | None:
-    """The session, as agent:id, that mined folders hold under an id or the beginning of one; None if none does."""
-    found: set[str] = set()
-    for out in _folders(config):
-        try:
-            found |= {f"{agent}:{native_id}" for agent, native_id in _open(out).refs() if native_id.startswith(what)}
-        except (SeasonedError, OSError):
-            continue  # out of reach now; the session may be in another folder
-    whole = {ref for ref in found if ref.partition(":")[2] == what}
-    if len(whole or found) > 1:
-        raise UsageError(f"{what!r} is the beginning of {plural(len(found), 'mined session')}. Give the whole id.")
-    return next(iter(whole or found), None)
-
-
-def forget_mined(config: Config, refs: Sequence[str], *, is_everything: bool) -> list[str]:
-    """Remove sessions, named as agent:id, from mined folders; sentences about where they still are."""
-    left = []
-    named = {(agent, native_id) for agent, _, native_id in (ref.partition(":") for ref in refs)}
-    for out in _folders(config):
-        if "://" in out and is_everything:
-            left.append(f"The mined folder {out}, which others may use too. Remove it if it is yours alone.")
-            continue
-        try:
-            with _writing(out):
-                if is_everything:
-                    _open(out).clear()
-                else:
-                    _open(out).forget(named)
-        except (SeasonedError, OSError) as error:
-            left.append(f"Rows in the mined folder {out}. {error}")
-    return left
-
-
-def _open(out: str) -> MinedFolder:
-    require("A mined folder", "pyarrow")
-    from seasoned.mine.run import MinedFolder
-
-    return MinedFolder(out)
-
-
 @contextmanager
 def _writing(out: str) -> Iterator[None]:
     """Two runs at once would write the same list of files."""
@@ -121,13 +80,13 @@ def _writing(out: str) -> Iterator[None]:
 
 def _note_folder(config: Config, out: str) -> None:
     """Keep in mind that something is mined into a folder."""
-    known = _folders(config)
+    known = mined_folders(config)
     if out not in known:
         content = msgspec.json.encode(sorted({*known, out}))
         write_atomic(config.home / _FOLDERS, content, unfinished=config.home / "unfinished")
 
 
-def _folders(config: Config) -> list[str]:
+def mined_folders(config: Config) -> list[str]:
     """Folders that were mined into and still exist, and addresses, which cannot be checked from here."""
     file = config.home / _FOLDERS
     noted = msgspec.json.decode(file.read_bytes(), type=list[str]) if file.exists() else []

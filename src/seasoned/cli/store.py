@@ -36,9 +36,9 @@ _path = click.Path(path_type=Path, readable=False)
 def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: bool) -> None:
     """Forget a session, a source or everything.
 
-    What was learned from it goes too: examples, reviews, memory entries and skill changes. Later scans leave it out,
-    and folders that you mined into are rewritten without it. The histories themselves are not touched. Confirmation
-    requests stay in the audit, redacted.
+    What was learned from it goes too: examples, reviews, memory entries and skill changes. Later scans and
+    mining leave it out; folders that you mined into keep their rows until you delete them. The histories themselves
+    are not touched. Confirmation requests stay in the audit, redacted.
 
     \b
     Example: seasoned forget 53ea19c1
@@ -52,12 +52,12 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
             forgetting.remember(store, what or "")
             left, count, said = [], 1, f"{what} may be read again. Run `seasoned scan`."
         else:
-            target = forgetting.find_target(config, store, what)
+            target = forgetting.find_target(store, what)
             # Asks with the number of sessions, which shows a wrong path before it is too late.
             if not yes and not click.confirm(f"Forget {target.sentence}?"):
                 raise click.exceptions.Exit(1)
             left = forgetting.forget(config, store, target)
-            count, said = len(target.sessions) + len(target.mined), f"Forgot {target.sentence}."
+            count, said = len(target.sessions), f"Forgot {target.sentence}."
     if as_json:
         print_json("forget", {"sessions": count, "said": said, "left": left})
         return

@@ -85,11 +85,6 @@ class MinedFolder:
         except FileNotFoundError:
             return
 
-    def clear(self) -> None:
-        """Remove everything that was mined."""
-        for name in ("sources", *MinedTables._fields):
-            self.remove(name)
-
     def read(self, name: str) -> pa.Table:
         """The table in a file, without the columns that its folders name."""
         try:
@@ -131,23 +126,6 @@ class MinedFolder:
                 names.append(f"{folder}/{short_digest(address, size=12)}.parquet")
                 self.write(names[-1], rows.drop_columns(["project", "day"]))
         return names
-
-    def refs(self) -> Iterator[tuple[str, str]]:
-        """The agent and id of every session."""
-        for name in self.names("sessions"):
-            table = self.read(name)
-            yield from zip(table["agent"].to_pylist(), table["native_id"].to_pylist(), strict=True)
-
-    def forget(self, refs: Collection[tuple[str, str]]) -> None:
-        """Remove the rows of these sessions."""
-        for kind in MinedTables._fields:
-            for name in self.names(kind):
-                table = self.read(name)
-                left = without_sessions(table, refs)
-                if not len(left):
-                    self.remove(name)
-                elif len(left) < len(table):
-                    self.write(name, left)
 
 
 def without_sessions(table: pa.Table, refs: Collection[tuple[str, str]]) -> pa.Table:

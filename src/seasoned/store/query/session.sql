@@ -184,11 +184,6 @@ INSERT INTO forgotten (agent, native_id, forgotten_at)
 SELECT agent, native_id, :forgotten_at FROM session WHERE id = :id
 ON CONFLICT (agent, native_id) DO UPDATE SET forgotten_at = excluded.forgotten_at;
 
--- name: forget_unknown
--- A session that was never read into this store.
-INSERT INTO forgotten (agent, native_id, forgotten_at) VALUES (:agent, :native_id, :forgotten_at)
-ON CONFLICT (agent, native_id) DO UPDATE SET forgotten_at = excluded.forgotten_at;
-
 -- name: forgotten
 SELECT agent, native_id FROM forgotten ORDER BY agent, native_id;
 
