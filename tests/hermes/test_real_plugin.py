@@ -97,7 +97,7 @@ def test_hermes_works_as_before_when_ours_is_broken(tmp_path: Path) -> None:
         assert [body for body in house.requests() if block_of(body)] == []
         assert len(house.requests("BROKEN")) == len(house.requests("RAISING")) == 2
         assert _result(house, "call_house_1")["output"] == "fine"
-        assert "confirm_url is not set" in _result(house, "call_house_2")["error"]
+        assert "needs a person's approval" in _result(house, "call_house_2")["error"], "it is not checked, so it waits"
         assert "could not be checked (RuntimeError)" in _result(house, "call_house_3")["error"]
 
 

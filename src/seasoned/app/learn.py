@@ -19,8 +19,10 @@ from seasoned.lesson.storage import refresh
 from seasoned.store import Store, open_store
 from seasoned.store.search import fill
 
-# Rebuilding templates takes seconds in a large store: sessions that end soon after each other share one.
-_REBUILD_SECONDS = 120.0
+# Rebuilding templates may take this share of the time if it takes long: a large store is rebuilt less often.
+_SHARE_OF_TIME = 0.05
+_LONG_SECONDS = 1.0
+_FILE = "templates.json"
 _log = logging.getLogger("seasoned.learn")
 
 
@@ -30,6 +32,14 @@ class EndedSession(msgspec.Struct, frozen=True):
     agent: str
     session: str
     at: float
+
+
+class _LastRebuild(msgspec.Struct, frozen=True):
+    """When templates were last brought up to date, and how long that took."""
+
+    at: float = 0.0
+    seconds: float = 0.0
+    is_owed: bool = False  # it was left out since
 
 
 def learn(
@@ -59,8 +69,7 @@ def learn(
         for budget in budgets(config, store):
             if budget.is_over or budget.unpriced:
                 _log.warning("%s", budget.sentence)
-        if rebuilds:
-            _rebuild(config, store)
+        _rebuild(config, store, wanted=rebuilds)
         if config.database_url:
             _share_outcomes(config, store)
     return sessions
@@ -91,11 +100,23 @@ def _read(config: Config, paths: Sequence[Path] | None) -> int:
     return report.sessions
 
 
-def _rebuild(config: Config, store: Store) -> None:
-    """Bring templates up to date, unless that was done a moment ago."""
-    done = config.home / "learn" / "templates"
-    if done.exists() and 0 <= time.time() - done.stat().st_mtime < _REBUILD_SECONDS:
+def _rebuild(config: Config, store: Store, *, wanted: bool) -> None:
+    """Bring templates up to date, unless that was done a moment ago and takes long."""
+    file = config.home / "learn" / _FILE
+    last = _last_rebuild(file)
+    now = time.time()
+    if not wanted and not last.is_owed:
         return
-    refresh_templates(store, now=time.time(), redactor=kept_secrecy(config).redactor())
-    done.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-    done.touch()
+    file.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    if last.seconds > _LONG_SECONDS and 0 <= now - last.at < last.seconds / _SHARE_OF_TIME:
+        file.write_bytes(msgspec.json.encode(msgspec.structs.replace(last, is_owed=True)))
+        return
+    refresh_templates(store, now=now, redactor=kept_secrecy(config).redactor())
+    file.write_bytes(msgspec.json.encode(_LastRebuild(now, time.time() - now)))
+
+
+def _last_rebuild(file: Path) -> _LastRebuild:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=_LastRebuild)
+    except (OSError, msgspec.DecodeError):
+        return _LastRebuild()
