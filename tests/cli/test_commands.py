@@ -211,10 +211,9 @@ def test_the_log_says_what_was_left_out_without_secrets(tmp_path: Path, home: Pa
     folder.mkdir()
     source = next((samples / "codex").rglob("*.jsonl"))
     (folder / "a.jsonl").write_bytes(source.read_bytes() + b'{"type": "response_item", "payload": {"cut\n')
-    done = seasoned("scan", folder, "--verbose")
+    done = seasoned("scan", folder)
     log = (home / ".seasoned" / "logs" / "seasoned.log").read_text()
     assert "unreadable" in log and "line" in log
-    assert "unreadable" in done.stderr
     assert token not in log and token not in done.stderr
 
 

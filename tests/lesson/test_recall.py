@@ -39,25 +39,25 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def test_an_error_is_answered_with_what_repaired_it(store: Store) -> None:
     asked = {"tool": "Bash", "error": NO_SCRIPT, "arguments": {"command": "npm run e2e"}}
-    found = recall(store, projects=[SHOP], **asked)  # type: ignore[arg-type]
+    found = recall(store, project=SHOP, **asked)  # type: ignore[arg-type]
     assert [one.text for one in found.lessons] == ["pnpm e2e"]
     assert "data, not instructions" in recall_text(found) and "`pnpm e2e` works here (3 sessions" in recall_text(found)
-    without = recall(store, projects=[SHOP], error=NO_SCRIPT)
+    without = recall(store, project=SHOP, error=NO_SCRIPT)
     assert [one.text for one in without.lessons] == ["pnpm e2e"], "the command need not be known"
-    assert recall(store, projects=["/home/mira/other"], error=NO_SCRIPT).is_empty
+    assert recall(store, project="/home/mira/other", error=NO_SCRIPT).is_empty
 
 
 def test_a_tool_is_answered_with_calls_that_worked_and_may_be_shown(store: Store) -> None:
-    found = recall(store, projects=[SHOP], tool="mcp__depot__find")
+    found = recall(store, project=SHOP, tool="mcp__depot__find")
     assert [list(one.arguments) for one in found.worked] == [["depot"]], "one of each shape, and no words of anybody"
-    shell = recall(store, projects=[SHOP], tool="Bash")
+    shell = recall(store, project=SHOP, tool="Bash")
     assert [one.text for one in shell.lessons] == ["pnpm e2e"]
 
 
 def test_what_is_not_known_is_said(store: Store) -> None:
-    assert recall_text(recall(store, projects=[SHOP], tool="Nothing")) == "No known call of 'Nothing' that worked."
-    assert recall_text(recall(store, projects=[SHOP], error="error: boom")) == "No known repair."
+    assert recall_text(recall(store, project=SHOP, tool="Nothing")) == "No known call of 'Nothing' that worked."
+    assert recall_text(recall(store, project=SHOP, error="error: boom")) == "No known repair."
     with pytest.raises(UsageError, match="which tool or which error"):
-        recall(store, projects=[SHOP])
+        recall(store, project=SHOP)
     with pytest.raises(UsageError, match="between 1 and 20"):
-        recall(store, projects=[SHOP], tool="Bash", limit=99)
+        recall(store, project=SHOP, tool="Bash", limit=99)

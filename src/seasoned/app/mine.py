@@ -30,14 +30,14 @@ def mined_address(config: Config, out: str | None) -> str:
     return out if "://" in out else str(Path(out).expanduser().absolute())
 
 
-def make_engine(config: Config, name: str, *, workers: int | None = None, scheduler: str | None = None) -> Engine:
+def make_engine(config: Config, name: str, *, scheduler: str | None = None) -> Engine:
     """Where the work is done: `inline`, `pool` or `dask`."""
     require("`seasoned mine`", "distributed" if name == "dask" else "pyarrow")
     from seasoned.mine.run import Engine
 
     if scheduler is not None and name != "dask":
         raise UsageError("--scheduler is for --engine dask.")
-    return Engine(name, workers or config.workers or os.cpu_count() or 1, scheduler)  # type: ignore[arg-type]
+    return Engine(name, config.workers or os.cpu_count() or 1, scheduler)  # type: ignore[arg-type]
 
 
 def mine_into_folder(

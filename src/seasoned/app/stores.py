@@ -106,7 +106,6 @@ def scan_into_store(
     config: Config,
     paths: Sequence[Path],
     *,
-    verbose: bool = False,
     progress: Progress = no_progress,
     by_person: bool = True,
 ) -> tuple[ScanReport, Store | None]:
@@ -126,8 +125,8 @@ def scan_into_store(
     store = target.existing()
     if store is not None and (report.sessions or count_waiting(store)):
         report = msgspec.structs.replace(report, waiting=learn_rest(store))
-    if store is not None and (verbose or report.unreadable or report.failures):
-        _log(config, store, report, secrecy, verbose=verbose)
+    if store is not None and (report.unreadable or report.failures):
+        _log(config, store, report, secrecy)
     return report, store
 
 
@@ -173,8 +172,8 @@ def check_readable(report: ScanReport) -> None:
         raise SourceError(f"Nothing could be read. {report.failures[0][1]}")
 
 
-def _log(config: Config, store: Store, report: ScanReport, secrecy: Secrecy, *, verbose: bool) -> None:
-    log = open_log(config, secrecy, verbose=verbose)
+def _log(config: Config, store: Store, report: ScanReport, secrecy: Secrecy) -> None:
+    log = open_log(config, secrecy)
     log.info("read %d files, %d sessions, %d calls", report.read, report.sessions, report.calls)
     for path, reason in report.failures:
         log.warning("left out %s: %s", path, reason)
@@ -405,7 +404,7 @@ def live_sessions(config: Config, paths: Sequence[Path] = ()) -> RunningSessions
     return RunningSessions(tuple(paths) or own_paths(config), LiveReader(make_redactor(config)))
 
 
-def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logger:
+def open_log(config: Config, secrecy: Secrecy) -> logging.Logger:
     """The logger of this process, writing to the user's log folder."""
     # Imported here: most commands have nothing to log, and these take longer to load than a scan that finds nothing.
     import logging
@@ -422,13 +421,8 @@ def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logg
         make_private_folder(config.home)
         make_private_folder(config.log_folder)
         path = config.log_folder / "seasoned.log"
-        handlers: list[logging.Handler] = [
-            # `delay`: no file until there is a line to write.
-            RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_OLD_LOGS, encoding="utf-8", delay=True)
-        ]
-        if verbose:
-            handlers.append(logging.StreamHandler())
-        for handler in handlers:
-            handler.setFormatter(RedactingFormatter(secrecy))
-            logger.addHandler(handler)
+        # `delay`: no file until there is a line to write.
+        handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_OLD_LOGS, encoding="utf-8", delay=True)
+        handler.setFormatter(RedactingFormatter(secrecy))
+        logger.addHandler(handler)
     return logger

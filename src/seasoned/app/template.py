@@ -178,7 +178,7 @@ def build(
 
     Without paths, from what is in the store; while that is empty, from the user's own histories. `project` takes
     sessions of one project only: its key, a unique name or a folder. Further options are those of the command:
-    min_messages, max_sessions, max_error_rate, agent, source, task_type.
+    min_messages, max_sessions, max_error_rate, source, task_type.
     """
     if unknown := mining.keys() - set(MiningOptions.__struct_fields__):
         raise UsageError(f"`build` has no option {min(unknown)!r}: {', '.join(MiningOptions.__struct_fields__)}.")
@@ -222,7 +222,6 @@ def create(
     redactor: Redactor,
     name: str | None = None,
     description: str = "",
-    tags: Iterable[str] = (),
     task_type: TaskType | None = None,
     max_examples: int = FROM_ONE_SESSION,
 ) -> SavedTemplate:
@@ -235,7 +234,6 @@ def create(
         now=time.time(),
         redactor=redactor,
         description=redactor.text(description),
-        tags=[redactor.text(tag) for tag in tags],
         task_type=task_type,
         max_examples=max_examples,
     )

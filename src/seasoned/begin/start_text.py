@@ -184,7 +184,7 @@ def kept_notice(store: Store, agent: str) -> str:
     cut = flat if len(flat) <= _MOST_CHARS else flat[: _MOST_CHARS - 1] + "…"
     if all(one.startswith(_WAITS) for one in said):
         return f"Seasoned learned from earlier sessions. {cut}"
-    return f"Seasoned kept from earlier sessions: {cut}. See them: seasoned memory --history, seasoned skill --history"
+    return f"Seasoned kept from earlier sessions: {cut}. See them: seasoned memory --history"
 
 
 def _more(conversation: str) -> str:

@@ -15,7 +15,7 @@ import msgspec
 
 from seasoned.app.scheduler import add_job, jobs_database, run_job, start_scheduler
 from seasoned.app.stores import kept_secrecy, open_log
-from seasoned.cli.options import Commands, json_option, verbose_option, yes_option
+from seasoned.cli.options import Commands, json_option, yes_option
 from seasoned.cli.output import console, print_json, printable, say, table, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, NotFound
@@ -258,8 +258,7 @@ def _print_history(found: list[JobRun], names: dict[str, str]) -> None:
 
 
 @cron.command()
-@verbose_option
-def serve(verbose: bool) -> None:
+def serve() -> None:
     """Run the scheduler until interrupted.
 
     Of several on one store, one runs the jobs, and another takes over when it ends.
@@ -268,7 +267,7 @@ def serve(verbose: bool) -> None:
     Example: seasoned cron serve
     """
     config = load()
-    open_log(config, kept_secrecy(config), verbose=verbose)
+    open_log(config, kept_secrecy(config))
     with jobs_database(config) as database:
         jobs = health(database, time.time()).active_jobs
     running = start_scheduler(config)

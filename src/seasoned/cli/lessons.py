@@ -400,7 +400,7 @@ def _print_receipt(found: Receipt, cold: str) -> None:
         say(f"\nKept of this session: {plural(len(found.kept), 'change')}.")
         for item in found.kept:
             say(f"  {printable(item.text)}")
-        say("Undo one with `seasoned memory --undo N` or `seasoned skill --undo N`.")
+        say("Undo one with `seasoned memory --undo N`.")
     if cold:
         say(f"It was shown nothing. {cold}")
 

@@ -24,7 +24,6 @@ project_option = click.option(
     "--project", metavar="PROJECT", help="Only one project: its key, name or folder. Default: that of this folder."
 )
 all_option = click.option("--all", "everything", is_flag=True, help="All projects, even in the folder of one.")
-verbose_option = click.option("--verbose", "-v", is_flag=True, help="Print the log to the terminal as well.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text"])
 FORMS = click.Choice(["messages", "text"])

@@ -244,7 +244,7 @@ def gateway(
     config = load()
     service = build_gateway(config, settings_file=settings_file, upstream=upstream)
     # After building: settings that are wrong end the command before a log file is made.
-    open_log(config, service.secrecy, verbose=False)
+    open_log(config, service.secrecy)
 
     def ready(address: str) -> None:
         click.echo(f"Listening on {address}")

@@ -233,12 +233,9 @@ _out_option = click.option(
     show_default=True,
     help="Where the work is done: in this process, in several, or on a Dask cluster.",
 )
-@click.option("--workers", type=click.IntRange(1, 1024), help="Processes on this machine. Default: one for each core.")
 @click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786.")
 @json_option
-def mine(
-    paths: tuple[str, ...], out: str | None, engine: str, workers: int | None, scheduler: str | None, as_json: bool
-) -> None:
+def mine(paths: tuple[str, ...], out: str | None, engine: str, scheduler: str | None, as_json: bool) -> None:
     """Mine histories of any size into Parquet.
 
     Judged and redacted calls and sessions, by project and day. Only what is new is read, and the result is the same on
@@ -252,7 +249,7 @@ def mine(
     """
     config = load()
     address = mined_address(config, out)
-    where = make_engine(config, engine, workers=workers, scheduler=scheduler)
+    where = make_engine(config, engine, scheduler=scheduler)
     report = mine_into_folder(config, paths, out=address, engine=where, progress=ReadingBar)
     if as_json:
         print_json("mine", {"out": address, "mined": asdict(report)})

@@ -70,7 +70,6 @@ def template() -> None:
 @click.option(
     "--max-sessions", type=click.IntRange(1), default=30, show_default=True, help="Learn from at most this many."
 )
-@click.option("--agent", help="Learn only from one agent's sessions, such as claude-code.")
 @click.option("--source", help="Learn only from one place, such as cli, telegram or cron; an agent works too.")
 @click.option(
     "--max-error-rate", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Only better sessions."
@@ -138,10 +137,9 @@ def build(
     show_default=True,
     help="Keep at most this many calls.",
 )
-@_tags_option
 @_description_option
 @json_option
-def create(session: str, tags: str, as_json: bool, **about: Any) -> None:
+def create(session: str, as_json: bool, **about: Any) -> None:
     """Create a template from one session.
 
     It holds the most useful calls of a session in the store. The same session again makes the next version.
@@ -151,7 +149,7 @@ def create(session: str, tags: str, as_json: bool, **about: Any) -> None:
     """
     config = load()
     with own_store(config) as store:
-        saved = templates.create(store, session, redactor=make_redactor(config), tags=words_in(tags), **about)
+        saved = templates.create(store, session, redactor=make_redactor(config), **about)
     print_saved(saved, as_json=as_json)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app.recall import recall as look_up
 from seasoned.app.stores import own_store
 from seasoned.cli.options import (
     FORMATS,
@@ -26,6 +25,7 @@ from seasoned.cli.project import project_or_none
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.example.provision import BUDGET, Provisioned
+from seasoned.lesson.recall import recall as look_up
 from seasoned.lesson.recall import recall_text
 
 
@@ -43,7 +43,6 @@ from seasoned.lesson.recall import recall_text
 @click.option(
     "--budget", type=click.IntRange(1), default=BUDGET, show_default=True, help="Use at most this many tokens."
 )
-@click.option("--small", "is_small", is_flag=True, help="For a very small model: at most three examples, all relevant.")
 @project_option
 @all_option
 @json_option
@@ -153,14 +152,10 @@ def _json_list(path: Path, wanted: str) -> list[Any]:
 @click.command()
 @click.option("--tool", help="The tool's name, as the agent calls it.")
 @click.option("--error", help="The error message; `-` reads it from standard input.")
-@click.option("--command", help="The shell command that failed, to tell one program's errors from another's.")
-@click.option("--limit", type=click.IntRange(1, 20), default=3, show_default=True, help="Show at most this many.")
 @project_option
 @all_option
 @json_option
-def recall(
-    error: str | None, command: str | None, project: str | None, everything: bool, as_json: bool, **asked: Any
-) -> None:
+def recall(tool: str | None, error: str | None, project: str | None, everything: bool, as_json: bool) -> None:
     """Look up what worked for a tool or an error.
 
     Shows how a tool was used successfully, or which repair worked for an error. Searches the project of this folder; a
@@ -171,14 +166,7 @@ def recall(
     """
     with own_store(load()) as store:
         key, unknown = project_or_none(store, project, everything=everything)
-        found = look_up(
-            store,
-            error=sys.stdin.read() if error == "-" else error,
-            # Errors are filed by program as well, so the command narrows the search.
-            arguments=None if command is None else {"command": command},
-            project=key,
-            **asked,
-        )
+        found = look_up(store, tool=tool, error=sys.stdin.read() if error == "-" else error, project=key)
     if found.is_empty and unknown:
         found = msgspec.structs.replace(found, reason=unknown)
     if as_json:

@@ -6,6 +6,7 @@ Only calls that worked are returned: models copy failed calls too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -16,13 +17,18 @@ from seasoned.errors import UsageError
 from seasoned.lesson.ask import chosen_lines
 from seasoned.lesson.kind import kind_of_failure
 from seasoned.lesson.lesson import Lesson, hint_text, lessons_about, line_text
+from seasoned.lesson.rules import is_behind
 from seasoned.session import ToolCall
 from seasoned.store import Store
+from seasoned.store.project import list_projects
 
 LIMIT = 3
 MOST = 20
 # Calls of one tool that are looked at, the newest first.
 _READ_CALLS = 100
+# How long a lookup may wait for sessions to be taken in that were scanned since the last one.
+_FILL_SECONDS = 10.0
+_filling = Lock()
 
 
 class RecalledCall(msgspec.Struct, frozen=True):
@@ -59,23 +65,52 @@ class Recall(msgspec.Struct, frozen=True):
 def recall(
     store: Store,
     *,
-    projects: list[str],
+    project: str | None = None,
     tool: str | None = None,
     error: str | None = None,
     arguments: Mapping[str, Any] | None = None,
     limit: int = LIMIT,
+    within_seconds: float = _FILL_SECONDS,
 ) -> Recall:
-    """Which repair worked for an error, or how a tool was used successfully, in the sessions of these projects.
+    """Which repair worked for an error, or how a tool was used successfully; without `project`, in every project.
 
     `arguments` are those of the call that failed: a shell's command tells one program's errors from another's.
+    Sessions of the last scan are taken in first, for at most `within_seconds`; the next call continues.
     """
     tool, error = tool or None, error if error and error.strip() else None
     if tool is None and error is None:
         raise UsageError("Nothing to look up. Say which tool or which error.")
     if not 1 <= limit <= MOST:
         raise UsageError(f"The limit {limit!r} is not between 1 and {MOST}.")
+    _take_in(store, within_seconds)
+    known = [one.key for one in list_projects(store)]
+    projects = known if project is None else [project]
+    found = _look_up(store, projects, tool, error, arguments or {}, limit)
+    if found.is_empty and not known:
+        return msgspec.structs.replace(found, reason=f"{found.reason} {_NOTHING_READ}")
+    return found
+
+
+_NOTHING_READ = "Nothing has been learned yet. Run `seasoned scan` to read the histories of your agents."
+
+
+def _take_in(store: Store, within_seconds: float) -> None:
+    """Learn from sessions of the last scan. A server is asked by several agents at once; one of them does it."""
+    if is_behind(store) and _filling.acquire(blocking=False):
+        # Imported here: mostly there is nothing to take in.
+        from seasoned.lesson.storage import refresh
+
+        try:
+            refresh(store, within_seconds=within_seconds)
+        finally:
+            _filling.release()
+
+
+def _look_up(
+    store: Store, projects: list[str], tool: str | None, error: str | None, arguments: Mapping[str, Any], limit: int
+) -> Recall:
     if error is not None:
-        found, silent = _repairs(store, projects, tool, error, arguments or {})
+        found, silent = _repairs(store, projects, tool, error, arguments)
         why = f"Sessions met this error, and nothing is said: {silent[0].silent}." if silent else "No known repair."
         return Recall(tool, (), tuple(map(_recalled, found[:limit])), "" if found else why)
     assert tool is not None

@@ -13,7 +13,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, Resource
 from pydantic import Field
 
-from seasoned.app.recall import recall
 from seasoned.app.stores import kept_secrecy, user_store
 from seasoned.begin.memory import MemoryPlaces, remembered
 from seasoned.begin.settings import begin_settings
@@ -23,7 +22,7 @@ from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.example.library.storage import library_for, listed
 from seasoned.example.provision import BlockRequest, provision
 from seasoned.lesson.ask import LessonLookup
-from seasoned.lesson.recall import LIMIT, recall_text
+from seasoned.lesson.recall import recall, recall_text
 from seasoned.mcp_server.tools import FILL_SECONDS, FOLDER, NO_PROJECT
 from seasoned.store import Store
 from seasoned.store.project import project_key
@@ -162,15 +161,7 @@ class Resources:
 
     def _recalled(self, store: Store, folder: str | None, *, tool: str | None, error: str | None = None) -> str:
         project = self._project(store, folder)
-        found = recall(
-            store,
-            tool=tool,
-            error=error,
-            arguments=None,
-            limit=LIMIT,
-            project=project,
-            within_seconds=FILL_SECONDS,
-        )
+        found = recall(store, tool=tool, error=error, project=project, within_seconds=FILL_SECONDS)
         return recall_text(found)
 
     def _project(self, store: Store, folder: str | None) -> str:

@@ -11,7 +11,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
-from seasoned.app.recall import recall
 from seasoned.app.stores import kept_secrecy, user_store
 from seasoned.begin.ongoing import experiment_database
 from seasoned.begin.settings import begin_settings
@@ -29,7 +28,7 @@ from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.errors import SeasonedError, UsageError
 from seasoned.example.block import Format
 from seasoned.example.provision import BUDGET
-from seasoned.lesson.recall import LIMIT, MOST, recall_text
+from seasoned.lesson.recall import LIMIT, MOST, recall, recall_text
 from seasoned.store.project import project_key
 
 Tags = Annotated[list[str], Field(description="build: words to find it by; list: templates with any of these.")]

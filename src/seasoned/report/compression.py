@@ -12,7 +12,7 @@ from seasoned.command.parse import names, parse
 from seasoned.command.tool import argument_names
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import WRONG_PATH, CallTarget, target_of
-from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
+from seasoned.outcome.error_rate import Counts
 from seasoned.outcome.track import JudgedCall, Track, counts_of
 from seasoned.outcome.track import tracks as load_tracks
 from seasoned.report.trials import share
@@ -296,12 +296,10 @@ def around(chain: Sequence[Track]) -> tuple[tuple[JudgedCall, ...], tuple[Judged
     return parts[0].calls if parts else (), tuple([call for part in parts[1:] for call in part.calls])
 
 
-def fill(store: Store, chain: Sequence[Track], *, include: Include = NOTHING_MORE) -> tuple[Track, ...]:
+def fill(store: Store, chain: Sequence[Track]) -> tuple[Track, ...]:
     """The same chain with its calls."""
     rows = [store.row("session.find_ref", {"agent": one.ref.agent, "native_id": one.ref.native_id}) for one in chain]
-    found = {
-        track.ref: track for track in load_tracks(store, include=include, sessions=[row["id"] for row in rows if row])
-    }
+    found = {track.ref: track for track in load_tracks(store, sessions=[row["id"] for row in rows if row])}
     return tuple([found[one.ref] for one in chain if one.ref in found])
 
 

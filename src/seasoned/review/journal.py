@@ -386,9 +386,7 @@ def find(store: Store, change: int) -> Change:
     """The change with this id."""
     row = store.row("learned.by_id", {"id": change})
     if row is None:
-        raise NotFound(
-            f"There is no change {change}: `seasoned memory --history` and `seasoned skill --history` list them."
-        )
+        raise NotFound(f"There is no change {change}: `seasoned memory --history` lists them.")
     return _change(row)
 
 

@@ -135,11 +135,6 @@ def project_link(key: str) -> str:
     return f"projects/{quote(key, safe='')}"
 
 
-def change_link(change: int) -> str:
-    """The page of a change to memory or a skill."""
-    return f"learned/changes/{change}"
-
-
 # Longer texts are shown as they were written.
 _MOST_MARKDOWN = 20_000
 # Without these a text has no structure, and need not be parsed.

@@ -229,7 +229,7 @@ def test_true_repairs_are_shown_as_recoveries(sampled, truth) -> None:
 
 
 def test_the_sessions_that_were_considered_are_counted(store: Store) -> None:
-    options = MiningOptions(min_messages=4, max_sessions=6, agent="claude-code")
+    options = MiningOptions(min_messages=4, max_sessions=6, source="claude-code")
     made = build(store, name="t", now=NOW, redactor=REDACTOR, options=options)
     assert made.metrics.sessions_scanned == sum(track.ref.agent == "claude-code" for track in load_tracks(store))
     assert made.metrics.sessions_qualified == len(made.sources) == 6

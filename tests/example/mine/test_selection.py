@@ -95,9 +95,9 @@ def test_a_store_gives_the_sessions_that_qualify_and_no_others(samples: Path) ->
 
 def test_few_sessions_are_the_newest_that_know_a_tool_that_the_others_do_not(samples: Path) -> None:
     with scanned(samples) as store:
-        few = learned(store, MiningOptions(min_messages=4, max_sessions=5, agent="hermes"))
+        few = learned(store, MiningOptions(min_messages=4, max_sessions=5, source="hermes"))
         assert len(few) == 5 and all(one.key.startswith("hermes:") for one in few)
-        assert few[0] == minable(store, MiningOptions(min_messages=4, agent="hermes"), NOW)[0]
+        assert few[0] == minable(store, MiningOptions(min_messages=4, source="hermes"), NOW)[0]
         some = {one.row for one in learned(store, MiningOptions(min_messages=4, max_sessions=40))}
         every = {one.row for one in minable(store, MiningOptions(min_messages=4), NOW)}
 

@@ -69,17 +69,12 @@ def serve(options: ListenOptions) -> None:
 @click.argument("action")
 @click.argument("description")
 @click.option("--details", default="{}", metavar="JSON|@FILE|-", help="The exact arguments, as a JSON object.")
-@click.option("--session", "session_key", default="", metavar="KEY", help="The session that asks.")
 @click.option("--timeout", "timeout_seconds", type=float, metavar="SECONDS", help="Expire after 30 to 3600 seconds.")
-@click.option("--idempotency-key", metavar="KEY", help="Requests with the same key are one request.")
-@click.option("--wait", "waits", is_flag=True, help="Wait for the decision; exit with 1 unless it is approved.")
 @click.option("--redeem", "redeems", is_flag=True, help="Wait, and use up the approval: do the thing right after.")
 @_url_option
 @_token_option
 @json_option
-def submit(
-    details: str, waits: bool, redeems: bool, url: str | None, token_file: Path | None, as_json: bool, **fields: Any
-) -> None:
+def submit(details: str, redeems: bool, url: str | None, token_file: Path | None, as_json: bool, **fields: Any) -> None:
     """Ask a person to approve an action.
 
     Needs an agent's token.
@@ -92,7 +87,7 @@ def submit(
     # The same value is submitted and digested below, so both are about the same action.
     request = NewRequest(details=_read_details(details), label="terminal", **fields)
     seen = client.submit(request)
-    if not waits and not redeems:
+    if not redeems:
         if as_json:
             print_json("confirm-submitted", _known(seen))
         else:
@@ -101,7 +96,7 @@ def submit(
     if not as_json and seen.status == "pending":
         say(f"Waiting for a person: `seasoned confirm approve {seen.id}` or deny.", err=True)
     seen = client.wait(seen.id, _LONGEST_SECONDS)
-    if redeems and seen.is_approved:
+    if seen.is_approved:
         # The digest is of what was asked for here: an approval of anything else does not redeem.
         grant = client.redeem(seen.id, request_digest(request, seen.requester or ""))
         seen = msgspec.structs.replace(seen, redeemed_at=grant.redeemed_at)
@@ -133,7 +128,7 @@ def _print_decision(seen: RequestView, *, as_json: bool) -> None:
         if not seen.is_approved:
             raise click.exceptions.Exit(1)
         return
-    # Raises for everything but an approval, so that `… --wait && command` is safe.
+    # Raises for everything but an approval, so that `… --redeem && command` is safe.
     check_approved(seen)
     by = f" by {printable(seen.resolved_by)}" if seen.resolved_by else ""
     used = ", and redeemed: do it now" if seen.redeemed_at is not None else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import click
 import msgspec
@@ -38,21 +37,10 @@ def print_reply(reply: WriteReply, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _undo(change: int, *, as_json: bool) -> None:
-    with memory_and_skills(load()) as journal:
-        reply = undo_change(journal, change)
-    print_reply(reply, as_json)
-
-
-history_option = click.option("--history", is_flag=True, help="List changes and who made them, newest first.")
-limit_option = click.option("--limit", default=50, show_default=True, help="With --history, list at most this many.")
-undo_option = click.option("--undo", type=int, metavar="N", help="Undo a change; later ones stay.")
-
-
-def _show_changes(kind: Literal["memory", "skill"], limit: int, *, as_json: bool) -> None:
+def _show_changes(limit: int, *, as_json: bool) -> None:
     # Looking at the history must not create a store.
     with store_or_empty(load()) as store:
-        found = changes(store, kind=kind, limit=limit)
+        found = changes(store, limit=limit)
     if as_json:
         print_json("changes", {"changes": [msgspec.structs.asdict(change) for change in found]})
         return
@@ -71,16 +59,13 @@ def _what(change: Change) -> str:
     return f"{change.target}/{change.file}"
 
 
-user_option = click.option("--user", is_flag=True, help="Use the file about the user instead of the notes.")
-
-
 @click.command()
 @click.option("--add", metavar="TEXT", help="Add an entry.")
 @click.option("--remove", metavar="PIECE", help="Remove the one entry that contains PIECE.")
-@history_option
-@limit_option
-@undo_option
-@user_option
+@click.option("--history", is_flag=True, help="List changes of notes and skills, and who made them, newest first.")
+@click.option("--limit", default=50, show_default=True, help="With --history, list at most this many.")
+@click.option("--undo", type=int, metavar="N", help="Undo a change of a note or a skill; later ones stay.")
+@click.option("--user", is_flag=True, help="Use the file about the user instead of the notes.")
 @_project_option
 @json_option
 def memory(
@@ -96,7 +81,7 @@ def memory(
     """Show and change the notes every new session sees.
 
     Small files: notes, what is known about the user, and the notes of each project, which only its sessions see.
-    `seasoned review` accepts and drops the changes that wait for you.
+    `seasoned inbox` has the changes that wait for you.
 
     \b
     Example: seasoned memory --add "The database listens on port 5433."
@@ -106,9 +91,11 @@ def memory(
         raise UsageError("Use one of --add, --remove, --history and --undo at a time.")
     folder = None if project is None else folder_of_project(load(), project)
     if undo is not None:
-        _undo(undo, as_json=as_json)
+        with memory_and_skills(load()) as journal:
+            reply = undo_change(journal, undo)
+        print_reply(reply, as_json)
     elif history:
-        _show_changes("memory", limit, as_json=as_json)
+        _show_changes(limit, as_json=as_json)
     elif add is None and remove is None:
         _list_memory(folder, as_json=as_json)
     else:
@@ -160,18 +147,12 @@ def _list_memory(folder: Path | None, *, as_json: bool) -> None:
 @click.command()
 @click.argument("name", required=False)
 @click.argument("file", required=False)
-@history_option
-@limit_option
-@undo_option
 @_project_option
 @json_option
 def skill(
     name: str | None,
     file: str | None,
     project: str | None,
-    history: bool,
-    limit: int,
-    undo: int | None,
     as_json: bool,
 ) -> None:
     """Show skills in the SKILL.md format.
@@ -181,14 +162,9 @@ def skill(
 
     \b
     Example: seasoned skill release-notes references/style.md
-    Example: seasoned skill --undo 12
     """
     folder = load().skill_folder if project is None else folder_of_project(load(), project) / SKILLS
-    if undo is not None:
-        _undo(undo, as_json=as_json)
-    elif history:
-        _show_changes("skill", limit, as_json=as_json)
-    elif name is None:
+    if name is None:
         _list_skills(folder, as_json=as_json)
     else:
         _view_skill(name, file, folder, as_json=as_json)

@@ -20,6 +20,8 @@ from seasoned.runner.agent import AGENT_PROGRAMS
 from seasoned.runner.run import MODEL
 from seasoned.text import plural
 
+_REVIEWS_SHOWN = 50
+
 
 @click.command()
 @click.argument("session", required=False)
@@ -30,7 +32,6 @@ from seasoned.text import plural
 @click.option("--staging", is_flag=True, help="Stage what it writes until you accept it.")
 @click.option("--dry-run", is_flag=True, help="Show what would be sent and written; ask no model.")
 @click.option("--ledger", is_flag=True, help="List past reviews and today's usage.")
-@click.option("--limit", default=20, show_default=True, help="With --ledger, list at most this many.")
 @json_option
 def review(
     session: str | None,
@@ -41,7 +42,6 @@ def review(
     staging: bool,
     dry_run: bool,
     ledger: bool,
-    limit: int,
     as_json: bool,
 ) -> None:
     """Keep what a session taught.
@@ -56,7 +56,7 @@ def review(
     """
     config = load()
     if ledger:
-        _print_ledger(config, session, limit, as_json=as_json)
+        _print_ledger(config, session, as_json=as_json)
         return
     if base_url is not None:
         config = msgspec.structs.replace(config, base_url=base_url, review_model=None)
@@ -98,8 +98,8 @@ def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
         say(plan.problem, err=True)
 
 
-def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: bool) -> None:
-    found, spent, week = reviewing.past_reviews(config, session, limit)
+def _print_ledger(config: Config, session: str | None, *, as_json: bool) -> None:
+    found, spent, week = reviewing.past_reviews(config, session, _REVIEWS_SHOWN)
     settings = settings_of(config)
     if as_json:
         today = {

@@ -64,9 +64,8 @@ from seasoned.text import plural
 @click.command(epilog=PATHS_HELP)
 @click.argument("session", metavar="SESSION|PATH")
 @paths_argument
-@include_option
 @json_option
-def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_json: bool) -> None:
+def profile(session: str, paths: tuple[Path, ...], as_json: bool) -> None:
     """Show how a session went.
 
     Error rate with its interval, by tool, early and late. SESSION is an id or its beginning; for a PATH, every session
@@ -76,18 +75,17 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
     Example: seasoned profile 53ea19c1
     """
     with sessions_for(session, paths) as read:
-        switches = Include(**dict.fromkeys(include, True))
-        found = [(track, profile_of(track)) for track in tracks(read.store, include=switches, sessions=read.ids)]
+        found = [(track, profile_of(track)) for track in tracks(read.store, sessions=read.ids)]
         cost = _cost(read, found[0][0]) if len(found) == 1 and not as_json else ""
     if not found:
         raise NotFound(f"{session!r} holds no sessions. `seasoned sessions {session}` shows what was read.")
     if as_json:
-        answers = [{**track_answer(track, one), "include": list(switches.names())} for track, one in found]
+        answers = [track_answer(track, one) for track, one in found]
         # One session is the usual case, and its answer is not wrapped in a list.
         answer = answers[0] if len(answers) == 1 else {"count": len(answers), "profiles": answers}
         print_json("profile", answer | passed_over_answer(read))
     elif len(found) == 1:
-        _print_one(*found[0], switches.names(), cost)
+        _print_one(*found[0], cost)
     else:
         _print_many(found)
 
@@ -218,7 +216,7 @@ def _with_interval(estimate: Estimate | None) -> str:
     return f"{share(estimate.value)} ({_interval(estimate)})"
 
 
-def _print_one(track: Track, found: Profile, include: tuple[str, ...], cost: str) -> None:
+def _print_one(track: Track, found: Profile, cost: str) -> None:
     say(str(track.ref), bold=True)
     if track.title:
         say(shown(track.title))
@@ -228,7 +226,6 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...], cost: str
     say(
         f"{plural(found.messages or 0, 'message')} · {plural(found.calls, 'call')}: {counts.ok} ok, "
         f"{counts.failed} failed, {counts.unclear} unclear, {left_out} left out"
-        + (f" · counted too: {', '.join(include)}" if include else "")
     )
     # Without a counted call there is no rate; 0 % would be wrong.
     if not counts.counted:
@@ -312,12 +309,9 @@ def compare(
         sides = [stack.enter_context((_set if as_sets else _one)(text, paths)) for text in (warm, cold)]
         a, b = [tracks(side.store, include=switches, sessions=side.ids) for side in sides]
         found = compare_sets(a, b) if as_sets else compare_sessions(next(a), next(b))
-    print_comparison(found, as_sets=as_sets, more=_json_extras(switches, *sides), as_json=as_json)
-
-
-def _json_extras(include: Include, *read: Histories) -> dict[str, Any]:
-    """What every JSON answer here has in addition to the result."""
-    return {"include": list(include.names()), **passed_over_answer(*read)}
+    print_comparison(
+        found, as_sets=as_sets, more={"include": list(switches.names()), **passed_over_answer(*sides)}, as_json=as_json
+    )
 
 
 @contextmanager
@@ -360,9 +354,8 @@ def _names(text: str) -> list[str]:
 @click.command("compress-check", epilog=PATHS_HELP)
 @click.argument("session", metavar="SESSION|PATH")
 @paths_argument
-@include_option
 @json_option
-def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_json: bool) -> None:
+def compress_check(session: str, paths: tuple[Path, ...], as_json: bool) -> None:
     """Check what a context compression cost.
 
     Compares error rates before and after, and lists what was known before and lost. SESSION is an id or its beginning;
@@ -371,7 +364,6 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
     \b
     Example: seasoned compress-check 53ea19c1
     """
-    switches = Include(**dict.fromkeys(include, True))
     with sessions_for(session, paths) as read:
         store, ids = read.store, read.ids
         if not ids:
@@ -383,11 +375,10 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
             # A session that was continued after a compression is judged together with its continuations.
             chains = [chain for chain in chains if asked in [track.ref for track in chain]]
         if len(chains) == 1:
-            chain = fill(store, chains[0], include=switches)
-            print_check(asked, chain, more=_json_extras(switches, read), as_json=as_json)
+            print_check(asked, fill(store, chains[0]), more=passed_over_answer(read), as_json=as_json)
             return
-        found = check_many(fill(store, one, include=switches) if is_compressed(one) else one for one in chains)
-    print_pooled(found, more=_json_extras(switches, read), as_json=as_json)
+        found = check_many(fill(store, one) if is_compressed(one) else one for one in chains)
+    print_pooled(found, more=passed_over_answer(read), as_json=as_json)
 
 
 def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, Any], as_json: bool) -> None:
@@ -405,7 +396,7 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, An
     # People would otherwise wait for one session to grow long enough, which it never does.
     if found.judgement.more_calls:
         say("One session rarely has that many calls. Give a folder to judge many sessions together.")
-    say(_CAUSE + _counted_too(more))
+    say(_CAUSE)
     _print_lost(lost_knowledge(*around(chain)))
 
 
@@ -417,7 +408,7 @@ def print_pooled(found: PooledCheck, *, more: dict[str, Any], as_json: bool) -> 
     say(sentence(found))
     if not found.checks:
         return
-    say(_CAUSE + _counted_too(more))
+    say(_CAUSE)
     say(
         f"{plural(len(found.checks), 'lineage')} with a compression, {found.without} without; "
         f"{found.pairs} with calls that count on both sides.\n"
@@ -440,10 +431,6 @@ def print_pooled(found: PooledCheck, *, more: dict[str, Any], as_json: bool) -> 
         "\nEach line is judged alone, so among many some say yes or no by chance. "
         "`seasoned compress-check SESSION` shows what one of them lost."
     )
-
-
-def _counted_too(more: dict[str, Any]) -> str:
-    return f" Counted too: {', '.join(more['include'])}." if more["include"] else ""
 
 
 def _cells(counts: Counts | None) -> tuple[object, ...]:
@@ -494,8 +481,8 @@ def print_comparison(found: Comparison, *, as_sets: bool, more: dict[str, Any], 
         )
     for note in found.notes:
         say(note)
-    if said := _counted_too(more):
-        say(said.strip())
+    if more["include"]:
+        say(f"Counted too: {', '.join(more['include'])}.")
 
 
 def _figure(value: float | None) -> str:

@@ -30,7 +30,6 @@ from seasoned.cli.options import (
     project_option,
     since_option,
     until_option,
-    verbose_option,
 )
 from seasoned.cli.output import ReadingBar, console, cut, money, print_json, printable, say, table, when
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
@@ -71,9 +70,8 @@ _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 @click.command(epilog=OWN_PATHS_HELP)
 @paths_argument
-@verbose_option
 @json_option
-def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
+def scan(paths: tuple[Path, ...], as_json: bool) -> None:
     """Read histories into the store.
 
     Only what is new or has changed is read.
@@ -82,7 +80,7 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     Example: seasoned scan ~/.claude/projects
     """
     config = load()
-    report, store = scan_into_store(config, paths, verbose=verbose, progress=ReadingBar)
+    report, store = scan_into_store(config, paths, progress=ReadingBar)
     # Before --json too: a scan in which every file failed is an error for programs as well.
     check_readable(report)
     if as_json:
@@ -115,7 +113,6 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     help="List sub-agents too, or fold them into their session. Default: folded, and with --json listed.",
 )
 @click.option("--min-messages", default=0, show_default=True, help="Only sessions with at least this many messages.")
-@click.option("--agent", help="Only sessions of one agent, such as claude-code.")
 @click.option("--source", help="Only sessions from one place, such as cli, telegram or cron; an agent works too.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="List at most this many.")
 @project_option
@@ -136,7 +133,7 @@ def sessions(
 
     \b
     Example: seasoned sessions --since yesterday --failed
-    Example: seasoned sessions --min-messages 30 --agent claude-code
+    Example: seasoned sessions --min-messages 30 --source claude-code
     """
     with histories(paths, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths)
@@ -399,7 +396,6 @@ _WHO = {"title": "title", "person": "you", "agent": "agent"}
 @click.option("--tool", help="Only in calls of one tool, such as Bash.")
 @click.option("--verdict", type=click.Choice(VERDICTS), help="Only in calls with this verdict.")
 @since_option
-@until_option
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="List at most this many.")
 @project_option
 @all_option

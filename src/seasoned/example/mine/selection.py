@@ -39,7 +39,6 @@ class MiningOptions(msgspec.Struct, frozen=True):
     max_sessions: int = 30
     max_error_rate: float = 0.5
     changed_since: float | None = None  # when a convention changed
-    agent: str | None = None
     source: str | None = None  # where sessions took place, as recorded by their agent (cli, telegram …), or the agent
     task_type: TaskType | None = None
     project: str | None = None  # the key of the project to learn from
@@ -69,7 +68,6 @@ _REASONS = {
     "unsuccessful": ("did not solve its task", "did not solve their task"),
     "unfit": ("has no call that may be shown", "have no call that may be shown"),
     "review": ("is a review", "are reviews"),
-    "agent": ("belongs to another agent", "belong to another agent"),
     "source": ("did not come from {source!r}", "did not come from {source!r}"),
     "task": ("has another task type", "have another task type"),
     "project": ("belongs to another project", "belong to another project"),
@@ -98,7 +96,7 @@ def why_nothing(store: Store, options: MiningOptions, now: float, *, among: Coll
 
 def _parameters(options: MiningOptions, now: float) -> dict[str, Any]:
     """Which sessions are wanted, as parameters of a query."""
-    names = ("agent", "source", "task_type", "project", "min_messages", "max_error_rate", "changed_since")
+    names = ("source", "task_type", "project", "min_messages", "max_error_rate", "changed_since")
     given = {name: getattr(options, name) for name in names}
     return {**given, "changed_error_rate": _CHANGED_ERROR_RATE, "latest": now - options.quiet_seconds}
 

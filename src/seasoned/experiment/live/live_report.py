@@ -12,7 +12,7 @@ Sessions count by the arm they were assigned to, not by what they were shown (in
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -156,11 +156,9 @@ def live_report(database: Database, name: str, *, now: float, history: Store | N
     )
 
 
-def hurting(
-    database: Database, store: Store, split: Split, *, now: float, settled: MutableMapping[str, LiveSession]
-) -> list[ExampleEffect]:
+def hurting(database: Database, store: Store, split: Split, *, now: float) -> list[ExampleEffect]:
     """The examples that may still be shown although their effect is negative."""
-    sessions = load_live(database, split, now=now, history=store, settled=settled)
+    sessions = load_live(database, split, now=now, history=store)
     found = _examples(store, split, sessions, now)
     return [one.effect for one in found if one.state == "active" and one.effect.answer == "hurts"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -59,18 +59,16 @@ def load_live(
     *,
     now: float,
     history: Store | None = None,
-    settled: MutableMapping[str, LiveSession] | None = None,
 ) -> list[LiveSession]:
     """The sessions that this split assigned, in order of arrival.
 
     What counts of a session ends with the first hour without a call, or with its window. `history` is the store that
     has the calls, where assignments are shared in another database; what is not in it comes from the outcomes that
-    other machines shared. `settled` holds what needs not be read again.
+    other machines shared.
     """
     calls = history or database
     if not isinstance(calls, Store):
         raise UsageError("PostgreSQL holds the assignments but not the calls. Give the store with the histories.")
-    known = {} if settled is None else settled
     foregone: dict[str, dict[str, tuple[str, ...]]] = {}
     for row in database.rows("experiment.foregone", {"experiment": split.experiment}):
         foregone.setdefault(row["session"], {})[row["arm"]] = _strings(row["example_ids"])
@@ -80,25 +78,19 @@ def load_live(
         if row["split"] != split.digest:
             continue
         name = row["session"]
-        one = known.get(name)
-        if one is None:
-            one = LiveSession(
-                session=name,
-                arm=row["arm"],
-                at=row["at"],
-                is_settled=False,
-                exposed_arm=row["exposed_arm"],
-                shown=() if row["example_ids"] is None else _strings(row["example_ids"]),
-                foregone=foregone.get(name, {}),
-            )
-            is_here = name not in shared or calls.row("session.find_ref", _key(name)) is not None
-            if is_here:
-                one = _with_outcome(calls, one, now=now)
-            else:
-                outcome = _outcome(shared[name]["document"])
-                one = msgspec.structs.replace(one, **msgspec.structs.asdict(outcome))
-            if one.is_settled:
-                known[name] = one
+        one = LiveSession(
+            session=name,
+            arm=row["arm"],
+            at=row["at"],
+            is_settled=False,
+            exposed_arm=row["exposed_arm"],
+            shown=() if row["example_ids"] is None else _strings(row["example_ids"]),
+            foregone=foregone.get(name, {}),
+        )
+        if name not in shared or calls.row("session.find_ref", _key(name)) is not None:
+            one = _with_outcome(calls, one, now=now)
+        else:
+            one = msgspec.structs.replace(one, **msgspec.structs.asdict(_outcome(shared[name]["document"])))
         found.append(one)
     return found
 

@@ -69,7 +69,7 @@ class ExampleWatch:
             split = load_split(database, self._experiment)
         except NotFound:
             return
-        for effect in hurting(database, store, split, now=now, settled={}):
+        for effect in hurting(database, store, split, now=now):
             reason = f"The experiment {self._experiment} shows that it hurts: {effect.reason}."
             set_state(store, effect.example_id, "retired", reason, msgspec.to_builtins(effect), now=now)
             yield _sentence(effect.example_id, "retired", reason)

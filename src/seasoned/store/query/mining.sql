@@ -8,7 +8,6 @@ LEFT JOIN session AS root ON root.id = COALESCE(session.root_id, session.id)
 LEFT JOIN source ON source.id = root.source_id
 LEFT JOIN source AS own ON own.id = session.source_id
 WHERE session.messages >= :min_messages
-  AND (:agent IS NULL OR session.agent = :agent)
   AND (:source IS NULL OR session.platform = :source OR session.agent = :source)
   AND (:task_type IS NULL OR session.task_type = :task_type)
   AND (:project IS NULL OR session.project = :project)
@@ -32,14 +31,13 @@ SELECT tool, ok, failed FROM session_tool WHERE session_id = :session_id ORDER B
 
 -- name: scanned
 SELECT count(*) AS sessions FROM session
-WHERE (:agent IS NULL OR agent = :agent) AND (:task_type IS NULL OR task_type = :task_type)
+WHERE (:task_type IS NULL OR task_type = :task_type)
   AND (:source IS NULL OR platform = :source OR agent = :source)
   AND (:project IS NULL OR project = :project);
 
 -- name: refused
 -- Why nothing was learned from each session: the first reason.
 SELECT session.id, CASE
-    WHEN session.agent <> :agent THEN 'agent'
     WHEN :source IS NOT NULL AND COALESCE(session.platform, '') <> :source AND session.agent <> :source THEN 'source'
     WHEN session.task_type IS NULL AND :task_type IS NOT NULL OR session.task_type <> :task_type THEN 'task'
     WHEN session.project IS NULL AND :project IS NOT NULL OR session.project <> :project THEN 'project'

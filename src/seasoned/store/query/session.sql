@@ -149,7 +149,6 @@ LEFT JOIN (
     FROM session WHERE :folds AND relation = 'subagent' GROUP BY parent_agent, parent_native_id
 ) AS below ON below.parent_agent = session.agent AND below.parent_native_id = session.native_id
 WHERE session.messages >= :min_messages
-  AND (:agent IS NULL OR session.agent = :agent)
   AND (:source IS NULL OR session.platform = :source OR session.agent = :source)
   AND (:project IS NULL OR session.project = :project)
   AND (:since IS NULL OR session.ended >= :since)

@@ -1,36 +1,22 @@
-"""The page of memory and skills: what agents keep, who wrote it and why, and how to undo it."""
+"""The page of memory and skills: what agents keep, who wrote it, and in which session."""
 
 from __future__ import annotations
-
-from contextlib import suppress
-from pathlib import Path
 
 import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.app.stores import memory_and_skills_in
-from seasoned.atomic_write import digest
 from seasoned.begin.memory import FILES, LIMITS, MemoryFile, MemoryName, read
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
-from seasoned.errors import SeasonedError
 from seasoned.redact import Redactor
-from seasoned.review.journal import (
-    Change,
-    WriteReply,
-    changes,
-    find,
-    preview,
-)
+from seasoned.review.journal import Change, changes, preview
 from seasoned.review.memory_file import KeptForProject, kept_for_projects
-from seasoned.review.skill_library import view
-from seasoned.review.undo import undo
 from seasoned.store import Store
-from seasoned.web.display import change_link, difference, project_link, session_link
+from seasoned.web.display import project_link, session_link
 from seasoned.web.history_store import histories_of
-from seasoned.web.login import Deciding, Here, Visitor, read_change
-from seasoned.web.response import Page, page_router, redactor_of, redirect
+from seasoned.web.login import Here
+from seasoned.web.response import Page, page_router, redactor_of
 from seasoned.web.table import PAGE_ROWS, Column, RowId, Table, TableCell, answer, time_cell
 
 PAGE = Page("Memory", "learned", is_rare=True)
@@ -47,13 +33,7 @@ _CHANGES = (
     Column("session", "from the session"),
     Column("task", "while at"),
 )
-_REASONS = {
-    "setting": "everything that reviews write waits for you",
-    "foreign": "it repeats a result or a page",
-    "page": "the session read pages of others",
-}
 _NOTHING_YET = "Nothing has been kept yet. `seasoned review SESSION` reviews a session and keeps what it taught."
-_REMOVING = ("remove", "delete", "remove_file")
 _STATES = {"kept": "ok", "staged": "unclear", "undone": "quiet", "rejected": "quiet", "failed": "failed"}
 
 
@@ -107,58 +87,6 @@ async def show(request: HTTPRequest, here: Here, after: RowId | None = None) -> 
     )
 
 
-@router.get("/learned/changes/{change}")
-async def show_change(request: HTTPRequest, here: Here, change: RowId) -> Response:
-    """Show one change: who made it, why, and what was there before."""
-    return await _change_page(request, here, change)
-
-
-@router.post("/learned/changes/{change}/undo")
-async def undo_change(request: HTTPRequest, here: Deciding, change: RowId) -> Response:
-    """Undo a change."""
-    await read_change(request, here)
-    config, redactor, name = service_of(request).config, redactor_of(request), here.visit.name
-
-    def act(store: Store) -> WriteReply:
-        return undo(memory_and_skills_in(config, store, redactor=redactor), change, decided_by=f"person ({name})")
-
-    reply = await histories_of(request).read(act)
-    if not reply.ok:
-        return await _change_page(request, here, change, alert=reply.said, status=409)
-    return redirect(f"{here.visit.path}/{change_link(change)}")
-
-
-async def _change_page(
-    request: HTTPRequest, here: Visitor, change: int, *, alert: str = "", status: int = 200
-) -> Response:
-    config, redactor = service_of(request).config, redactor_of(request)
-
-    def ask(store: Store) -> tuple[Change, str | None, KeptForProject | None]:
-        one = find(store, change)
-        kept = kept_for_projects(store, config.home, [one])
-        project = next((each for each in kept if each.holds(one.folder)), None)
-        return one, _came_to(store, one, Path(one.folder)), project
-
-    found, came_to, project = await histories_of(request).read(ask)
-    before, after = (_text(redactor, text) for text in (found.before, came_to))
-    is_known = after is not None or found.action in _REMOVING
-    return answer(
-        request,
-        here,
-        "change.html",
-        status=status,
-        change=found,
-        before=before,
-        after=after,
-        difference=difference(before, after) if is_known else [],
-        links={ref: session_link(ref) for ref in (found.session, found.parent) if ref},
-        project=None if project is None else project.name,
-        project_page=None if project is None or project.key is None else project_link(project.key),
-        why=_REASONS.get(found.reason or ""),
-        alert=alert,
-    )
-
-
 def _shown(store: Store, config: Config, redactor: Redactor, after: int | None) -> LearnedPage:
     # The oldest first, so that the newest change wins if an entry was written several times.
     wrote = {
@@ -202,23 +130,6 @@ def _section(one: KeptForProject, wrote: dict[str, Change], redactor: Redactor) 
     )
 
 
-def _text(redactor: Redactor, text: str | None) -> str | None:
-    return None if text is None else redactor.text(text)
-
-
-def _came_to(store: Store, change: Change, folder: Path) -> str | None:
-    """The text that a change wrote. The journal does not hold that of a skill, so it is searched for."""
-    if change.after is not None or change.kind == "memory" or change.after_digest is None:
-        return change.after
-    later = changes(store, kind="skill", target=change.target, limit=_MOST_KNOWN)
-    # The next change of the same file recorded this text as what was there before.
-    known = [one.before for one in later if one.id > change.id and one.file == change.file and one.before is not None]
-    # The skill may have been removed since.
-    with suppress(SeasonedError):
-        known.append(view(folder, change.target, change.file or None).text)
-    return next((text for text in known if digest(text) == change.after_digest), None)
-
-
 def _changes_table(found: list[Change], *, after: str | None, has_previous: bool) -> Table:
     return Table(
         name="changes",
@@ -226,7 +137,7 @@ def _changes_table(found: list[Change], *, after: str | None, has_previous: bool
         columns=_CHANGES,
         rows=[_change_row(one) for one in found],
         empty=_NOTHING_YET,
-        note="Who wrote what, in which session. Undoing a change keeps later ones.",
+        note="Who wrote what, in which session. `seasoned memory --undo N` undoes a change; later ones stay.",
         after=after,
         has_previous=has_previous,
     )
@@ -237,14 +148,14 @@ def _change_row(one: Change) -> tuple[TableCell, ...]:
     learned_in = one.parent if one.actor == "review" and one.parent else one.session
     what = f"{one.target}: {preview(one.after or one.before or '')}" if one.kind == "memory" else one.target
     return (
-        TableCell(one.id, href=change_link(one.id)),
+        TableCell(one.id),
         time_cell(one.at),
         TableCell(
             one.state, shown="pending" if one.state == "staged" else one.state, tone=_STATES.get(one.state, "quiet")
         ),
         TableCell(one.actor),
         TableCell(one.action),
-        TableCell(what if one.kind == "memory" or not one.file else f"{what}/{one.file}", href=change_link(one.id)),
+        TableCell(what if one.kind == "memory" or not one.file else f"{what}/{one.file}"),
         TableCell(learned_in, href=None if learned_in is None else session_link(learned_in)),
         TableCell(one.task),
     )
