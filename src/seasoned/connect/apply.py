@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -56,6 +57,8 @@ class _ConnectRecord(msgspec.Struct, frozen=True):
     links: tuple[LinkedFolder, ...] = ()
     parts: tuple[Part, ...] = ()
     """What the user chose."""
+    python: str | None = None
+    """The Python of an installation that can review, since an agent's own environment may not."""
     made_folders: tuple[str, ...] = ()
     """Folders that were created for links, innermost first."""
 
@@ -86,7 +89,7 @@ def apply_plan(
         links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
         made = [str(path) for one in plan.links for path in _missing_folders(one.folder / "skill")]
         made_folders = tuple(dict.fromkeys([*(old.made_folders if old else ()), *made]))
-        record = _ConnectRecord(plan.agent, tuple(files.values()), links, plan.parts, made_folders)
+        record = _ConnectRecord(plan.agent, tuple(files.values()), links, plan.parts, _python(), made_folders)
         # Saved first, so that the work of a killed process can be undone.
         _save(folder, record)
         try:
@@ -292,6 +295,17 @@ def _load(folder: Path) -> _ConnectRecord | None:
 def _save(folder: Path, record: _ConnectRecord) -> None:
     data = msgspec.json.format(msgspec.json.encode(record, enc_hook=str))
     write_atomic(folder / "record.json", data, unfinished=folder.parent / ".unfinished")
+
+
+def reviewing_python(agent: str, *, home: Path) -> str | None:
+    """A Python whose Seasoned can review: this one, else that with which the agent was connected."""
+    record = _load(home / "connect" / agent)
+    return _python() or (None if record is None else record.python)
+
+
+def _python() -> str | None:
+    # Looked for without importing it, which takes a second.
+    return None if find_spec("pydantic_ai") is None else sys.executable
 
 
 def own_programs() -> Path:

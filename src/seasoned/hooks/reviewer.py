@@ -18,7 +18,7 @@ from seasoned.atomic_write import digest, make_private_folder, write_atomic
 from seasoned.background import lower_priority, start
 from seasoned.config import Config, command_environment, load
 from seasoned.connect.agent import AGENTS
-from seasoned.connect.apply import linked_folders
+from seasoned.connect.apply import linked_folders, reviewing_python
 from seasoned.connect.plan import make_links
 from seasoned.errors import CannotDo, NotFound, SourceError, UsageError
 from seasoned.file_lock import locked
@@ -160,7 +160,12 @@ def _take(config: Config, path: Path) -> int:
 def _review(config: Config, due: DueSession) -> str:
     """The output of the command that reviews."""
     reference = f"{due.agent}:{due.session}"
-    command = [sys.executable, "-P", "-m", "seasoned.cli.main", "review", reference]
+    try:
+        # Hermes' environment has the plugin, but rarely the libraries that call models.
+        python = reviewing_python(due.agent, home=config.home) or sys.executable
+    except CannotDo as error:
+        return str(error)
+    command = [python, "-P", "-m", "seasoned.cli.main", "review", reference]
     try:
         done = subprocess.run(
             command,
