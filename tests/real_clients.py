@@ -27,6 +27,7 @@ CLIENTS = VENV / "clients"
 HERMES = VENV / "hermes-0.19.0"
 CLAUDE_VERSION, CODEX_VERSION = "2.1.325", "0.166.0"
 GEMINI_VERSION, QWEN_VERSION, COPILOT_VERSION, OPENCODE_VERSION = "0.61.0", "0.24.4", "1.0.102", "1.18.33"
+GOOSE_VERSION = "0.20.2"  # of the package; the program says 1.37.0
 # Qwen Code needs a newer one than many systems have.
 NODE_VERSION = "22.23.3"
 INSTALL_SECONDS = 600
@@ -80,6 +81,11 @@ def copilot() -> Path:
 def opencode() -> Path:
     """The program of OpenCode; the test is skipped where it cannot be had."""
     return _skip_unless(*_opencode())
+
+
+def goose() -> Path:
+    """The program of Goose; the test is skipped where it cannot be had."""
+    return _skip_unless(*_goose())
 
 
 def hermes_python() -> Path:
@@ -180,6 +186,12 @@ def _copilot() -> tuple[Path | None, str]:
 def _opencode() -> tuple[Path | None, str]:
     name = f"opencode-{_platform()}"
     return _npm("OpenCode", name, OPENCODE_VERSION, f"{name}@{OPENCODE_VERSION}", "bin/opencode")
+
+
+@functools.cache
+def _goose() -> tuple[Path | None, str]:
+    name = f"@aaif/goose-binary-{_platform()}"
+    return _npm("Goose", name, GOOSE_VERSION, f"{name}@{GOOSE_VERSION}", "bin/goose")
 
 
 def _platform() -> str:

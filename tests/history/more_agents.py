@@ -55,6 +55,162 @@ QWEN = [
     qwen_line("system", subtype="chat_compression", systemPayload={"summary": "So far. Good."}),
 ]
 
+ROO_TASK = "<task>\nFix the till.\n</task>"
+ROO_WHERE = f"<environment_details>\n# Current Workspace Directory ({WORK}) Files\na.py\n</environment_details>"
+CLINE_OLD = [
+    {"role": "user", "content": [{"type": "text", "text": ROO_TASK}, {"type": "text", "text": ROO_WHERE}], "ts": AT},
+    {
+        "role": "assistant",
+        "content": "I look.\n\n<execute_command>\n<command>make test</command>\n</execute_command>",
+        "ts": AT,
+    },
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "[execute_command for 'make test'] Result:"},
+            {"type": "text", "text": "Command executed in terminal. Exit code: 2\nOutput:\nno"},
+            {"type": "text", "text": "<environment_details>x</environment_details>"},
+        ],
+    },
+    {
+        "role": "assistant",
+        "content": "<write_to_file>\n<path>a.py</path>\n<content>\n<b>hi</b>\n</content>\n</write_to_file>",
+    },
+    {
+        "role": "user",
+        "content": [{"type": "text", "text": "[write_to_file for 'a.py'] Result:\n\nThe user denied this operation."}],
+    },
+    {"role": "assistant", "content": "<read_file>\n<path>b.py</path>\n</read_file>"},
+    {
+        "role": "user",
+        "content": "[read_file for 'b.py'] Result:\nThe tool execution failed with the following error:\nno",
+    },
+]
+
+
+def cline_use(call_id: str, name: str, **given: Any) -> dict[str, Any]:
+    """A block that asks for a call."""
+    return {"type": "tool_use", "id": call_id, "name": name, "input": given}
+
+
+CLINE_NEW = {
+    "version": 1,
+    "agent": "lead",
+    "sessionId": "s1",
+    "origin": {"source": "cli"},
+    "messages": [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": '<user_input mode="act">Fix it.</user_input>'}],
+            "ts": AT,
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm"},
+                {"type": "text", "text": "I look."},
+                cline_use("c1", "run_commands", commands=["make a", "make b"]),
+                cline_use("c2", "use_mcp_tool", server_name="docs", tool_name="find", arguments='{"q": "x"}'),
+            ],
+            "metrics": {"inputTokens": 7, "outputTokens": 2},
+            "modelInfo": {"id": "m1"},
+        },
+        {
+            "role": "user",
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "c1",
+                    "content": [
+                        {"query": "make a", "result": "ok. yes", "success": True},
+                        {"query": "make b", "result": "", "error": "No rule.", "success": False},
+                    ],
+                },
+                {"type": "tool_result", "tool_use_id": "c2", "content": "found", "is_error": False},
+            ],
+        },
+    ],
+}
+
+
+def goose_request(call_id: str, name: str, **given: Any) -> dict[str, Any]:
+    """A call that Goose's model asks for."""
+    call = {"status": "success", "value": {"name": name, "arguments": given}}
+    return {"type": "toolRequest", "id": call_id, "toolCall": call}
+
+
+def goose_response(call_id: str, text: str, *, failed: bool = False, **more: Any) -> dict[str, Any]:
+    """The result of a call."""
+    value = {"content": [{"type": "text", "text": text}], "isError": failed, **more}
+    return {"type": "toolResponse", "id": call_id, "toolResult": {"status": "success", "value": value}}
+
+
+GOOSE = [
+    {"role": "user", "created": AT // 1000, "content": [{"type": "text", "text": "Fix the till."}]},
+    {
+        "role": "assistant",
+        "created": AT // 1000 + 1,
+        "content": [
+            {"type": "thinking", "thinking": "hm"},
+            {"type": "text", "text": "I look."},
+            goose_request("c1", "developer__shell", command="make"),
+            goose_request("c2", "developer__shell", command="ls"),
+            goose_request("c3", "docs__find", q="x"),
+        ],
+    },
+    {
+        "role": "user",
+        "created": AT // 1000 + 2,
+        "content": [
+            goose_response("c1", "no rule. Command failed with exit code 2", failed=True),
+            goose_response("c2", "a.txt", structuredContent={"stdout": "a.txt", "exit_code": 0}),
+            {"type": "toolResponse", "id": "c3", "toolResult": {"status": "error", "error": "The user declined. So."}},
+        ],
+    },
+    {"role": "assistant", "created": AT // 1000 + 3, "content": [{"type": "conversationCompacted", "msg": "shorter"}]},
+]
+
+AIDER = """
+# aider chat started at 2026-05-01 10:00:00
+
+> Main model: m1 with diff edit format
+> Git repo: .git with 3 files
+
+#### Fix the till.
+#### And the shop.
+
+I change it. So:
+
+till.py
+```python
+<<<<<<< SEARCH
+a = 1
+=======
+a = 2
+>>>>>>> REPLACE
+```
+
+> Tokens: 2.1k sent, 80 received. Cost: $0.25 message, $0.25 session.
+> Applied edit to till.py
+
+#### Once more.
+
+till.py
+```python
+<<<<<<< SEARCH
+b = 1
+=======
+b = 2
+>>>>>>> REPLACE
+```
+
+> The LLM did not conform to the edit format.
+
+# aider chat started at 2026-05-02 10:00:00
+
+#### Hello.
+"""
+
 VSCODE: dict[str, Any] = {
     "version": 3,
     "sessionId": "v1",
@@ -118,6 +274,22 @@ def _database(path: Path, script: str, rows: dict[str, list[tuple[Any, ...]]]) -
                 connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(one))})", one)
     connection.close()
     return path
+
+
+def goose_database(folder: Path) -> Path:
+    """The same session in the database that Goose keeps now."""
+    messages = [
+        (n, "g1", one["role"], json.dumps(one["content"]), one["created"]) for n, one in enumerate(GOOSE, start=1)
+    ]
+    head = ("g1", "The till", WORK, "2026-05-01 00:00:00", "2026-05-01 00:01:00", 50, 5, '{"model_name": "m1"}')
+    return _database(
+        folder / "sessions.db",
+        "CREATE TABLE sessions (id TEXT, name TEXT, working_dir TEXT, created_at TEXT, updated_at TEXT,"
+        " accumulated_input_tokens INTEGER, accumulated_output_tokens INTEGER, model_config_json TEXT);"
+        "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content_json TEXT,"
+        " created_timestamp INTEGER);",
+        {"sessions": [head], "messages": messages},
+    )
 
 
 def cursor_database(folder: Path) -> Path:

@@ -12,7 +12,7 @@ from seasoned.history.formats import Format, named
 from seasoned.session import Session
 from tests.history.claude_lines import story
 from tests.history.codex_lines import codex_story
-from tests.history.more_agents import QWEN, VSCODE, VSCODE_LINES
+from tests.history.more_agents import CLINE_NEW, CLINE_OLD, QWEN, VSCODE, VSCODE_LINES
 from tests.history.terminal_agents import OPENCODE, PI
 
 
@@ -633,6 +633,8 @@ FIXTURES: dict[str, tuple[str, str, bytes]] = {
     "opencode": ("opencode", "ses_1.json", document(OPENCODE)),
     "pi": ("pi", "2026-04-23T02-13-15-937Z_019db81c.jsonl", lines(*PI)),
     "qwen": ("qwen", "q1.jsonl", lines(*QWEN)),
+    "cline text": ("cline", "api_conversation_history.json", document(CLINE_OLD)),
+    "cline": ("cline", "s1.messages.json", document(CLINE_NEW)),
     "vscode": ("vscode", "v1.json", document(VSCODE)),
     "vscode lines": ("vscode", "v1.jsonl", lines(*VSCODE_LINES)),
     "openhands": ("openhands", "trajectory.json", document(OPENHANDS)),

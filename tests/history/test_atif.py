@@ -23,7 +23,7 @@ from tests.history.small_formats import ATIF, FIXTURES, document, read
 SAMPLES = Path(__file__).parents[2] / "src" / "seasoned" / "samples"
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 # Agents of many kinds: with flags, exit codes, JSON in results, refusals, interruptions, wording alone.
-AGENTS = ("hermes", "opencode", "pi", "gemini", "qwen", "copilot", "openhands", "swe-agent", "managed")
+AGENTS = ("hermes", "opencode", "pi", "gemini", "qwen", "copilot", "cline", "openhands", "swe-agent", "managed")
 
 
 def judged(session: Session) -> Verdicts:

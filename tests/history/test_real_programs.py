@@ -1,6 +1,6 @@
 """Sessions that real programs record, counted once more by plain Python.
 
-OpenCode and Qwen Code are started by `tests/hooks/test_real_agents.py`, which has their sessions counted here.
+Goose is started here. OpenCode and Qwen Code are started by `tests/hooks/test_real_agents.py`, which counts theirs too.
 """
 
 from __future__ import annotations
@@ -9,10 +9,16 @@ import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
 
 from seasoned.history.read import read as read_path
+from tests.hooks.agents import MODEL
 from tests.hooks.connected import Connected
+from tests.real_clients import goose
 from tests.scripted_server import Step
+from tests.torture import TORTURE
 
 Counted = tuple[int, int, int]  # calls, calls that the agent says failed, commands with another code than 0
 
@@ -35,8 +41,41 @@ def qwen_counts(home: Path) -> tuple[Path, Counted]:
     return path, (calls, failed, sum("Exit Code: 2" in text for _, text in ended))
 
 
+class Goose(Connected):
+    agent = "goose"
+    variables: ClassVar[dict[str, str]] = {
+        "GOOSE_PROVIDER": "openai",
+        "GOOSE_MODEL": "scripted",
+        "GOOSE_MODE": "auto",
+        "GOOSE_DISABLE_KEYRING": "1",
+        "OPENAI_API_KEY": "dummy",
+        "OPENAI_HOST": MODEL,
+    }
+
+    @staticmethod
+    def ask(prompt: str) -> list[object]:
+        return [goose(), "run", "--with-builtin", "developer", "-t", prompt]
+
+    @staticmethod
+    def shell(command: str) -> dict[str, Any]:
+        return {"calls": [{"tool": "shell", "arguments": {"command": command}}]}
+
+
+def goose_counts(home: Path) -> tuple[Path, Counted]:
+    path = home / ".local" / "share" / "goose" / "sessions" / "sessions.db"
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        blocks = [
+            block for row in database.execute("SELECT content_json FROM messages") for block in json.loads(row[0])
+        ]
+    ended = [one["toolResult"]["value"] for one in blocks if one["type"] == "toolResponse"]
+    failed = sum(one["isError"] for one in ended)
+    codes = [one.get("structuredContent", {}).get("exit_code") for one in ended]
+    return path, (sum(one["type"] == "toolRequest" for one in blocks), failed, sum(bool(code) for code in codes))
+
+
 # How the sessions of a program are counted, and its call that reads a file.
 COUNTS: dict[str, tuple[Callable[[Path], tuple[Path, Counted]], str, str]] = {
+    "goose": (goose_counts, "read_image", "source"),
     "opencode": (opencode_counts, "read", "filePath"),
     "qwen": (qwen_counts, "read_file", "file_path"),
 }
@@ -64,3 +103,16 @@ def check_the_session_is_read_whole(place: Connected, calls: int, *said: str) ->
     assert session.cwd == str(place.work)
     assert session.usage is not None
     assert set(said) <= {message.text.strip('"\n') for message in session.messages}
+
+
+@pytest.mark.skipif(
+    not TORTURE,
+    reason="Goose is a program of 280 MB: SEASONED_TORTURE=1 installs and runs it",
+)
+def test_a_session_of_goose_is_read_whole(tmp_path: Path) -> None:
+    place = Goose(tmp_path)
+    steps = [place.shell("ls"), place.shell("ls /nowhere"), reads_what_is_missing(place), {"text": "It is done."}]
+    for step in steps:
+        step["without"] = "Generate a short title"
+    place.run(steps, place.ask("Fix the till."))
+    check_the_session_is_read_whole(place, 3, "Fix the till.", "It is done.")

@@ -86,6 +86,7 @@ def test_agents_that_write_the_code_on_a_line_lose_that_line() -> None:
     for agent, said, left in (
         ("gemini", "Output: boom\nExit Code: 2\nSignal: 0", "Output: boom\nSignal: 0"),
         ("qwen", "Output: boom\nError: (none)\nExit Code: 0\nSignal: 0", "Output: boom\nError: (none)\nSignal: 0"),
+        ("cline", "[Command exited with code 2]\n\nboom", "\nboom"),
     ):
         assert text(call(text=said, exit_code=2), agent) == left, agent
 

@@ -13,7 +13,7 @@ from seasoned.config import Config
 from seasoned.errors import NotFound, SeasonedError, SourceError
 
 DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
-SUFFIXES = (".jsonl", ".json", ".ndjson", *DATABASES, ".eval", ".traj")
+SUFFIXES = (".jsonl", ".json", ".ndjson", *DATABASES, ".eval", ".traj", ".aider.chat.history.md")
 # Folders with many JSON files that are never histories.
 _SKIPPED_FOLDERS = {"node_modules", ".git", "__pycache__", ".venv", "venv", "site-packages"}
 
@@ -45,18 +45,29 @@ def homes(config: Config) -> list[tuple[str, Path]]:
     ]
 
 
+# Where agents without a setting keep theirs, under the home folder.
+_OTHERS = {
+    "cline": (".cline/data/sessions", ".cline/data/tasks"),
+    "goose": (".local/share/goose/sessions", "Library/Application Support/Block/goose/sessions"),
+    "kilo": (".local/share/kilo", ".kilocode/cli/global/tasks"),
+}
 # Where the editors that share VS Code's structure keep what their extensions write: on Linux, macOS and Windows.
 _SETTINGS = (".config", "Library/Application Support", "AppData/Roaming", ".vscode-server/data")
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf", "")
 _IN_EDITORS = {
+    "cline": "globalStorage/saoudrizwan.claude-dev/tasks",
+    "roo": "globalStorage/rooveterinaryinc.roo-cline/tasks",
+    "kilo": "globalStorage/kilocode.kilo-code/tasks",
     "cursor": "globalStorage/state.vscdb",
     "vscode": "globalStorage/emptyWindowChatSessions",
 }
 
 
 def _other_homes(home: Path) -> Iterator[tuple[str, Path]]:
-    """Places of agents without a setting of their own; those of editors only where they exist."""
-    yield "kilo", home / ".local/share/kilo"
+    """Places of agents without a setting of their own: those that exist, of the rest the first."""
+    for agent, places in _OTHERS.items():
+        found = [home / place for place in places]
+        yield from ((agent, path) for path in [path for path in found if path.exists()] or found[:1])
     for user in [home / settings / editor / "User" for settings in _SETTINGS for editor in _EDITORS]:
         if not user.is_dir():
             continue

@@ -16,13 +16,14 @@ from seasoned.history.json_file import source_errors
 from seasoned.history.readonly import open_readonly, tables_of
 from seasoned.session import Session
 
-Kind = Literal["lines", "document", "sqlite", "zip", "other"]
+Kind = Literal["lines", "document", "sqlite", "zip", "markdown", "other"]
 
 _HEAD_BYTES = 1 << 16
 _SQLITE = b"SQLite format 3\x00"  # how a database begins
 _RECORDS = 20
 # Longer values of a record are shortened in the sample: formats differ in their keys, not in long texts.
 _SMALL = 1 << 14
+_MARKDOWN = b"# aider chat started at "  # how the one history in Markdown opens
 _NOT_JSON = (msgspec.DecodeError, RecursionError, UnicodeError)
 _raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
@@ -39,6 +40,7 @@ class Sample(msgspec.Struct, frozen=True):
     is_list: bool = False  # whether the document is a list of records
     # A database: its tables, each with its columns.
     tables: dict[str, frozenset[str]] = {}
+    opening: str = ""  # Markdown: its first line
 
     @property
     def may_be_lines(self) -> bool:
@@ -73,6 +75,8 @@ def _sample(path: Path, head: bytes, records: int) -> Sample:
         return Sample(path, "zip")
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not text.startswith((b"{", b"[")):
+        if text.startswith(_MARKDOWN):
+            return Sample(path, "markdown", opening=text.partition(b"\n")[0].decode("utf-8", "replace"))
         return _sample_lines(path, head, records)
     first, newline, rest = text.partition(b"\n")
     # A document may be pretty-printed, but then its first line is not a whole object.
@@ -154,11 +158,14 @@ ORDER = (
     "codex",
     "hermes_db",
     "seasoned_db",
+    "goose",
     "cursor",
+    "aider",
     "opencode",
     "qwen",
     "pi",
     "copilot",
+    "cline",
     "vscode",
     "managed_agent",
     "otel",
@@ -177,7 +184,7 @@ ORDER = (
 # Those in a folder of `reader/`: the name of a format is kept in stores, its place is not.
 _FOLDERS = {
     "log": "managed_agent otel inspect_log mini_swe_agent swe_agent tau_bench atif sharegpt anthropic_log openai_log",
-    "editor": "cursor vscode",
+    "editor": "cline cursor vscode",
 }
 _PLACES = {name: f"reader.{folder}" for folder, names in _FOLDERS.items() for name in names.split()}
 # Claude Code and Codex have by far the most files, and three lines are enough to recognise them.
@@ -232,7 +239,7 @@ def read_file(path: Path, only: Collection[str] | None = None) -> Iterator[Sessi
     if module is None:
         raise SourceError(
             f"{str(path)!r} is not a history that Seasoned can read. It reads "
-            "Claude Code, Codex, Hermes, OpenCode, Pi, Gemini, Copilot, Cursor and many others: "
+            "Claude Code, Codex, Hermes, OpenCode, Pi, Gemini, Copilot, Cursor, Cline and many others: "
             "see docs/reference/formats.md."
         )
     reader = named(module)

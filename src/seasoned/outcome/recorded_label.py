@@ -69,7 +69,7 @@ _RETURN_CODE = LazyRegex(r"\A\s*<returncode>-?\d+</returncode>\n?")
 _GEMINI_LINE = LazyRegex(r"^Exit Code: -?\d+\n?", re.MULTILINE)
 _PI_LAST = LazyRegex(r"\n\nCommand exited with code -?\d+\s*\Z")
 # Agents whose label for a command is a line of its output.
-_SAY_CODES = frozenset({"gemini", "qwen", "kilo", "cursor"})
+_SAY_CODES = frozenset({"gemini", "qwen", "cline", "roo", "kilo", "goose", "cursor"})
 _CODE_LINE = LazyRegex(
     r"^[^\S\n]*\[?(?:Command )?exit(?:ed)?(?: with)?(?: exit)? (?:code|status):? -?\d+\.?\]?[^\S\n]*\n?",
     re.MULTILINE | re.IGNORECASE,
