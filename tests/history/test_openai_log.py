@@ -151,12 +151,3 @@ def test_what_cannot_be_read_is_told_with_its_place(tmp_path: Path) -> None:
         Unreadable("item 3", "a tool call without a tool name"),
         Unreadable("at 4", "a result for call 'nobody', which this session does not have"),
     )
-
-
-def test_a_document_that_was_cut_keeps_its_whole_messages(tmp_path: Path) -> None:
-    whole = document({"id": "r1", "messages": OPENAI})
-    (session,) = read_bytes(tmp_path, whole[: whole.index(b"Done")], "log.json")
-    assert list(session.calls()) == [WATER, LOOK]
-    assert session.unreadable == (
-        Unreadable("the end of the file", "the document is cut off; what comes before the cut was read"),
-    )

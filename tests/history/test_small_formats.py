@@ -511,29 +511,6 @@ def test_spans_as_an_sdk_prints_them(tmp_path: Path) -> None:
     assert session.messages[0] == Message("assistant", "", (made,), 1769904000.0)
 
 
-def test_events_of_earlier_conventions(tmp_path: Path) -> None:
-    calls = [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"a": 1}'}}]
-    span = {
-        "trace_id": "t1",
-        "name": "chat m-5",
-        "attributes": {"gen_ai.operation.name": "chat", "gen_ai.response.model": "m-5"},
-        "events": [
-            {"name": "gen_ai.user.message", "attributes": {"content": "Look."}},
-            {"name": "gen_ai.assistant.message", "attributes": {"tool_calls": json.dumps(calls)}},
-            {"name": "gen_ai.tool.message", "attributes": {"id": "c1", "content": "seen"}},
-            {"name": "gen_ai.choice", "attributes": {"message": '{"content": "I saw it."}'}},
-        ],
-    }
-    (session,) = read(tmp_path, "otel flat", lines(span))
-    assert [(m.role, m.text) for m in session.messages] == [
-        ("user", "Look."),
-        ("assistant", ""),
-        ("tool", "seen"),
-        ("assistant", "I saw it."),
-    ]
-    assert [(c.id, c.arguments, c.result) for c in session.calls()] == [("c1", {"a": 1}, Result("seen"))]
-
-
 def test_an_execution_whose_content_was_not_recorded_is_still_a_call(tmp_path: Path) -> None:
     span = {
         "traceId": "t1",

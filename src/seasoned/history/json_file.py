@@ -30,10 +30,6 @@ _HEAD_BYTES = 1 << 16
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
-# Strings, brackets, and everything else: enough to find where a document can be closed.
-_TOKEN = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*"|[{}\[\]]|[^"{}\[\]]+', re.DOTALL)
-_CLOSES = {b"{": b"}", b"[": b"]"}
-_ENDS_EARLY = "the document is cut off; what comes before the cut was read"
 
 # A pair of surrogates, a lone one, or any other escape (so that `\\ud800` is not taken for one).
 _ESCAPE = re.compile(
@@ -184,7 +180,7 @@ class JsonValue(NamedTuple, Generic[T]):
     value: T
 
 
-def pieces(path: Path) -> Iterator[JsonPiece | Unreadable]:
+def pieces(path: Path) -> Iterator[JsonPiece]:
     """The lines of JSON Lines, the items of a list, or the one document, not yet decoded."""
     with source_errors(path), path.open("rb") as file:
         text = file.read(_HEAD_BYTES).lstrip(_BLANK)
@@ -194,15 +190,11 @@ def pieces(path: Path) -> Iterator[JsonPiece | Unreadable]:
         return
     with source_errors(path):
         data = path.read_bytes().lstrip(_BLANK)
-    cut = False
     if not _is_json(data):
-        # From the cheapest repair to the most costly; the last resort is to read line by line.
         repaired = repair_json(data)
         if repaired is None:
-            repaired = _close(data)
-            cut = repaired is not None
-        if repaired is None:
-            yield from _lines(path) if text.startswith(b"[") else _glued(path, data)
+            # The last resort: each line by itself.
+            yield from _lines(path)
             return
         data = repaired
     if data.startswith(b"["):
@@ -210,8 +202,6 @@ def pieces(path: Path) -> Iterator[JsonPiece | Unreadable]:
             yield JsonPiece(index, f"item {index}", item)
     else:
         yield JsonPiece(0, "the document", data)
-    if cut:
-        yield Unreadable("the end of the file", _ENDS_EARLY)
 
 
 def values(path: Path) -> Iterator[JsonValue[Any] | Unreadable]:
@@ -226,9 +216,6 @@ def documents(path: Path) -> Iterator[JsonValue[dict[str, msgspec.Raw]] | Unread
 
 def _decoded(path: Path, read: Callable[[bytes | msgspec.Raw], T]) -> Iterator[JsonValue[T] | Unreadable]:
     for piece in pieces(path):
-        if isinstance(piece, Unreadable):
-            yield piece
-            continue
         try:
             yield JsonValue(piece.place, piece.where, read(piece.data))
         except msgspec.DecodeError as error:
@@ -312,16 +299,6 @@ def _lines(path: Path) -> Iterator[JsonPiece]:
         yield JsonPiece(place, f"line {line}", data)
 
 
-def _glued(path: Path, data: bytes) -> Iterator[JsonPiece]:
-    """Several documents one after the other, each over several lines; otherwise JSON Lines."""
-    parts = split_objects(data)
-    if len(parts) > 1 and all(map(_is_json, parts[:-1])):
-        for index, part in enumerate(parts):
-            yield JsonPiece(index, f"document {index}", part)
-    else:
-        yield from _lines(path)
-
-
 def _is_json(data: bytes) -> bool:
     try:
         if data.startswith(b"["):
@@ -331,24 +308,3 @@ def _is_json(data: bytes) -> bool:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
     return True
-
-
-def _close(data: bytes) -> bytes | None:
-    """A document that was cut off, closed after its last complete value; None if that is impossible."""
-    opened: list[bytes] = []
-    good: tuple[int, bytes] | None = None
-    at = 0
-    while match := _TOKEN.match(data, at):
-        token = match[0]
-        at = match.end()
-        if token in _CLOSES:
-            opened.append(_CLOSES[token])
-        elif token in (b"}", b"]"):
-            # A bracket that does not fit, or a document that is complete: not a cut, so closing would guess.
-            if not opened or opened.pop() != token or not opened:
-                return None
-            good = at, b"".join(reversed(opened))
-    if good is None:
-        return None
-    closed = data[: good[0]] + good[1]
-    return closed if _is_json(closed) else repair_json(closed)

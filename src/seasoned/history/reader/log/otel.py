@@ -154,14 +154,6 @@ def structured(value: object) -> Any:
 
 # Operations that are requests to a model.
 _CHATS = frozenset({"chat", "text_completion", "generate_content"})
-# Events of older conventions, which had one event for each message.
-_EVENT_ROLES = {
-    "gen_ai.system.message": "system",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-    "gen_ai.tool.message": "tool",
-    "gen_ai.choice": "assistant",
-}
 
 
 def recognises(sample: Sample) -> bool:
@@ -361,36 +353,11 @@ def _result_text(value: object) -> str:
 
 
 def _messages(span: _OtelSpan) -> tuple[list[Any], list[Any]]:
-    """The messages sent and received: from attributes, or from events of the current or older conventions."""
+    """The messages sent and received: from attributes, or from events."""
     places = [span.attributes] + [event.attributes for event in span.events]
     asked = next((p["gen_ai.input.messages"] for p in places if "gen_ai.input.messages" in p), None)
     answered = next((p["gen_ai.output.messages"] for p in places if "gen_ai.output.messages" in p), None)
-    if asked is not None or answered is not None:
-        return list(as_list(structured(asked))), list(as_list(structured(answered)))
-    old = [(_EVENT_ROLES[e.name], e.name, e.attributes) for e in span.events if e.name in _EVENT_ROLES]
-    return (
-        [_old_message(role, fields) for role, name, fields in old if name != "gen_ai.choice"],
-        [_old_message(role, fields) for role, name, fields in old if name == "gen_ai.choice"],
-    )
-
-
-def _old_message(role: str, attributes: dict[str, Any]) -> dict[str, Any]:
-    inner = as_object(structured(attributes.get("message"))) or attributes
-    content = first_of(inner, "content", "gen_ai.event.content")
-    if role == "tool":
-        return {"role": role, "parts": [{"type": "tool_call_response", "id": inner.get("id"), "response": content}]}
-    parts: list[dict[str, Any]] = [{"type": "text", "content": text_of(content)}] if content is not None else []
-    for call in map(as_object, as_list(structured(inner.get("tool_calls")))):
-        function = as_object(call.get("function")) or call
-        parts.append(
-            {
-                "type": "tool_call",
-                "id": call.get("id"),
-                "name": function.get("name"),
-                "arguments": function.get("arguments"),
-            }
-        )
-    return {"role": role, "parts": parts}
+    return list(as_list(structured(asked))), list(as_list(structured(answered)))
 
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:
