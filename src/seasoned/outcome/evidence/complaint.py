@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from seasoned.command.parse import Step, names
+from seasoned.command.parse import names
 from seasoned.outcome.evidence.shell_command import CLIS, ShellCommand
 from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording import programs, tools
@@ -131,11 +131,7 @@ def _shell_means_the_end(hit: re.Match[str], speech: OutputText, ran: ShellComma
     # A script or a task ran it, and nothing more was said.
     if ran.works and not ran.inline and not groups.get("file") and speech.tail.endswith(hit.group()):
         return True
-    return "/" in name and not _mentions(ran.steps, name) and all(step.join in ("", "&&", "|") for step in ran.steps)
-
-
-def _mentions(steps: tuple[Step, ...], name: str) -> bool:
-    return any(step.program == name.rsplit("/", 1)[-1] for step in steps)
+    return "/" in name and all(step.join in ("", "&&", "|") for step in ran.steps)
 
 
 def _git_speaks(rule: WordingRule, speech: OutputText, ran: ShellCommand) -> bool:
