@@ -170,9 +170,11 @@ def test_a_merge_is_the_users_word_and_a_split_undoes_it(store: Store) -> None:
     add(store, "b2", "/Users/ann/play/api")
     assert projects(store)["b"] == projects(store)["b2"] == "/Users/ann/work/api"
     assert merged_into(store, "/Users/ann/work/api") == ["/Users/ann/play/api"]
-    assert split_project(store, "/Users/ann/work/api", "/Users/ann/play/api", now=2.0) == "/Users/ann/play/api"
+    assert split_project(store, "/Users/ann/work/api", "/Users/ann/play/api") == "/Users/ann/play/api"
     assert projects(store)["b"] == projects(store)["b2"] == "/Users/ann/play/api"
     assert merged_into(store, "/Users/ann/work/api") == []
+    with pytest.raises(NotFound, match="No merge brought"):
+        split_project(store, "/Users/ann/work/api", "/Users/ann/work/api")
 
 
 def test_merges_lead_on_to_the_last_project_and_never_in_a_circle(store: Store) -> None:
@@ -183,19 +185,6 @@ def test_merges_lead_on_to_the_last_project_and_never_in_a_circle(store: Store) 
     assert set(projects(store).values()) == {"/srv/c"}
     with pytest.raises(UsageError, match="already the same"):
         merge_projects(store, "/srv/c", find_project(store, "/srv/a", base="/").key, now=1.0)
-
-
-def test_a_folder_is_split_from_its_project_and_merged_back(store: Store) -> None:
-    add(store, "top", "/srv/mono", remote="github.com/acme/mono")
-    add(store, "web", "/srv/mono/web", remote="github.com/acme/mono")
-    assert split_project(store, "github.com/acme/mono", "/srv/mono/web", now=1.0) == "/srv/mono/web"
-    assert projects(store) == {"top": "github.com/acme/mono", "web": "/srv/mono/web"}
-    add(store, "deeper", "/srv/mono/web/src", remote="github.com/acme/mono")
-    assert projects(store)["deeper"] == "/srv/mono/web"
-    merge_projects(store, "/srv/mono/web", "github.com/acme/mono", now=2.0)
-    assert set(projects(store).values()) == {"github.com/acme/mono"}
-    with pytest.raises(NotFound, match="No sessions of"):
-        split_project(store, "github.com/acme/mono", "/srv/other", now=1.0)
 
 
 def test_a_project_is_found_by_key_name_owner_and_folder(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""`projects`: list, merge and split them; and the sessions and the project that a command works on."""
+"""`projects`: list and merge them; and the sessions and the project that a command works on."""
 
 from __future__ import annotations
 
@@ -109,10 +109,10 @@ def folder_here(store: Store, key: str) -> Path | None:
 @click.command()
 @click.argument("project", required=False)
 @click.option("--merge-into", "into", metavar="PROJECT", help="Merge this project, and its later sessions, into one.")
-@click.option("--split", "folder", metavar="FOLDER", help="Split a folder off this project, or undo a merge of it.")
+@click.option("--split", "folder", metavar="FOLDER", help="Undo the merge that brought this folder here.")
 @json_option
 def projects(project: str | None, into: str | None, folder: str | None, as_json: bool) -> None:
-    """List projects, merge them and split them.
+    """List projects and merge them.
 
     A project is a repository, known by its remote address, with all its clones and worktrees; without a remote it is
     a checkout or a folder. PROJECT is a key, a unique name, a folder, or `.` for this folder; without one, all are
@@ -121,7 +121,7 @@ def projects(project: str | None, into: str | None, folder: str | None, as_json:
     \b
     Example: seasoned projects .
     Example: seasoned projects ~/old/shop --merge-into github.com/acme/shop
-    Example: seasoned projects github.com/acme/mono --split ~/mono/docs
+    Example: seasoned projects github.com/acme/shop --split ~/old/shop
     """
     if into is not None and folder is not None:
         raise UsageError("Use one of --merge-into and --split at a time.")
@@ -195,7 +195,7 @@ def _merge(store: Store, key: str, into: str, *, as_json: bool) -> None:
 
 
 def _split(store: Store, key: str, folder: str, *, as_json: bool) -> None:
-    new_key = split_project(store, key, str(Path.cwd() / Path(folder).expanduser()), now=time.time())
+    new_key = split_project(store, key, str(Path.cwd() / Path(folder).expanduser()))
     left, new = list_projects(store, key), list_projects(store, new_key)
     if as_json:
         sides = {"project": as_fields(left[0]) if left else None, "split": as_fields(new[0]) if new else None}

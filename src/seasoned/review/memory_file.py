@@ -284,7 +284,7 @@ def kept_for_projects(store: Store, home: Path, waiting: Sequence[Change] = ()) 
     folders |= {top / one.relative_to(top.resolve()).parts[0] for one in places if top.resolve() in one.parents}
     # A folder is named by a digest, so what it belongs to is known from the projects.
     keys = [row["project"] for row in store.rows("project.keys", {"limit": _MOST_PROJECTS})]
-    keys += [row["key"] for row in store.rows("project.choices", {"kind": "merge"})]
+    keys += [row["key"] for row in store.rows("project.merges")]
     known = {project_folder(home, key).name: key for key in keys}
     found = [_kept(folder, known.get(folder.name)) for folder in folders]
     return sorted(found, key=lambda one: (one.name.lower(), one.folder.name))

@@ -58,8 +58,7 @@ class ProjectFinder:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._merged = _choices(store, "merge")
-        self._split = _choices(store, "split").keys()
+        self._merged = _merges(store)
         # Each folder is looked up once, however many sessions ran in it.
         self._tops: dict[str, Project | None] = {}
         # Folders that only name the remote of another repository, and that remote.
@@ -68,11 +67,6 @@ class ProjectFinder:
     def find(self, folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
         """The project of a session, after everything that is known. None if it has none."""
         found = self.own(folder, remote=remote, application=application)
-        if folder and self._split:
-            for above in _upward(normal_path(folder)):
-                if above in self._split:
-                    found = Project(above, name_of(above), _inside(above, normal_path(folder)))
-                    break
         return None if found is None else self._joined(found)
 
     def assigned(self, facts: Facts) -> tuple[str | None, str | None]:
@@ -155,9 +149,9 @@ class ProjectFinder:
         return found if key == found.key else Project(key, name_of(key), found.part, found.root)
 
 
-def _choices(store: Store, kind: str) -> dict[str, str]:
-    """The projects that the user merged, by key; or the folders split off, each with its project."""
-    return {row["key"]: row["target"] for row in store.rows("project.choices", {"kind": kind})}
+def _merges(store: Store) -> dict[str, str]:
+    """The projects that the user merged, by key, each with the one that it was merged into."""
+    return {row["key"]: row["target"] for row in store.rows("project.merges")}
 
 
 def _upward(path: str) -> Iterator[str]:
@@ -271,7 +265,7 @@ def refs_in(store: Store, key: str) -> frozenset[str]:
 def merged_into(store: Store, key: str) -> list[str]:
     """The keys that the user merged into a project, directly or one after the other."""
     finder = ProjectFinder(store)
-    return sorted(one for one in _choices(store, "merge") if finder.target(one) == key)
+    return sorted(one for one in _merges(store) if finder.target(one) == key)
 
 
 def find_project(store: Store, text: str, *, base: str) -> ProjectRow:
@@ -342,42 +336,28 @@ def merge_projects(store: Store, key: str, into: str, *, now: float) -> None:
     if key == into:
         raise UsageError(f"{key!r} is already the same project.")
     with store.write():
-        if _choices(store, "split").get(key) == into:
-            # It was split from this project: merging it back leaves nothing to remember.
-            store.run("project.unchoose", {"kind": "split", "key": key})
-        else:
-            store.run("project.choose", {"kind": "merge", "key": key, "target": into, "at": now})
+        store.run("project.merge", {"key": key, "target": into, "at": now})
     _settle_everything(store)
 
 
-def split_project(store: Store, key: str, folder: str, *, now: float) -> str:
-    """Separate a folder from a project: undo the merge that brought it there, or make it a project. Returns its key."""
+def split_project(store: Store, key: str, folder: str) -> str:
+    """Undo the merge that brought a folder to a project. Returns the key that the folder has without it."""
     path = normal_path(folder)
     finder = ProjectFinder(store)
-    inside = [
-        one for one in folders_of(store, key) if one.folder == path or normal_path(one.folder).startswith(f"{path}/")
-    ]
-    if not inside:
-        raise NotFound(f"No sessions of {key!r} in {folder!r}: `seasoned projects PROJECT` lists the folders.")
-    own = finder.own(inside[0].folder)
+    inside = (one for one in folders_of(store, key) if f"{normal_path(one.folder)}/".startswith(f"{path}/"))
+    own = next((found for one in inside if (found := finder.own(one.folder)) is not None), None)
+    if own is None or own.key == key or finder.target(own.key) != key:
+        raise NotFound(f"No merge brought {folder!r} to {key!r}: `seasoned projects PROJECT` lists its folders.")
     with store.write():
-        if own is not None and own.key != key and finder.target(own.key) == key:
-            store.run("project.unchoose", {"kind": "merge", "key": own.key})
-            result = own.key
-        else:
-            if path == key:
-                raise UsageError(f"{folder!r} is the project itself: give a folder inside it.")
-            store.run("project.choose", {"kind": "split", "key": path, "target": key, "at": now})
-            result = path
+        store.run("project.unmerge", {"key": own.key})
     _settle_everything(store)
-    return result
+    return own.key
 
 
 def forget_empty(store: Store) -> None:
     """Remove what is known of folders and projects without sessions; call it inside a transaction."""
     store.run("project.forget_folders")
     store.run("project.forget_repositories")
-    store.run("project.forget_splits")
     # A merge may lead to a project that was merged itself, so they go one after the other.
     while store.run("project.forget_merges") > 0:
         pass

@@ -70,8 +70,8 @@ def keep_repositories(store: Store, found: Sequence[Repository]) -> bool:
             earlier = [known["key"]]
         for key in earlier:
             # As the user would merge them. What was renamed back must not lead in a circle.
-            store.run("project.unchoose", {"kind": "merge", "key": one.key})
-            store.run("project.choose", {"kind": "merge", "key": key, "target": one.key, "at": time.time()})
+            store.run("project.unmerge", {"key": one.key})
+            store.run("project.merge", {"key": key, "target": one.key, "at": time.time()})
         for other in store.rows("project.repositories", {"key": one.key}):
             if not Path(other["folder"]).is_dir():
                 store.run("project.forget_repository", {"folder": other["folder"]})

@@ -48,7 +48,7 @@ SELECT key, content FROM lesson WHERE project = :project AND topic = :topic ORDE
 
 -- name: choices
 SELECT form, kind AS choice, text, decided_at FROM choice
-WHERE project = :project AND kind NOT IN ('merge', 'split') AND form NOT LIKE 'rule:%' ORDER BY decided_at, form;
+WHERE project = :project AND kind <> 'merge' AND form NOT LIKE 'rule:%' ORDER BY decided_at, form;
 
 -- name: choose
 INSERT INTO choice (project, kind, form, text, decided_at) VALUES (:project, :choice, :form, :text, :decided_at)
@@ -79,7 +79,7 @@ DELETE FROM told WHERE conversation = :session;
 DELETE FROM told;
 
 -- name: forget_choices
-DELETE FROM choice WHERE kind NOT IN ('merge', 'split');
+DELETE FROM choice WHERE kind <> 'merge';
 
 -- name: forget_lessons
 DELETE FROM lesson;

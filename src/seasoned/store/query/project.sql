@@ -66,16 +66,16 @@ DELETE FROM project_repository WHERE folder = :folder;
 -- name: forget_repositories
 DELETE FROM project_repository WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.project = project_repository.key);
 
--- name: choices
-SELECT project AS key, text AS target FROM choice WHERE kind = :kind;
+-- name: merges
+SELECT project AS key, text AS target FROM choice WHERE kind = 'merge';
 
--- name: choose
+-- name: merge
 -- A form that no line of a sheet has.
-INSERT INTO choice (project, kind, form, text, decided_at) VALUES (:key, :kind, ':' || :kind, :target, :at)
+INSERT INTO choice (project, kind, form, text, decided_at) VALUES (:key, 'merge', ':merge', :target, :at)
 ON CONFLICT (project, form) DO UPDATE SET text = excluded.text, decided_at = excluded.decided_at;
 
--- name: unchoose
-DELETE FROM choice WHERE kind = :kind AND project = :key;
+-- name: unmerge
+DELETE FROM choice WHERE kind = 'merge' AND project = :key;
 
 -- name: list
 SELECT project AS key, count(*) AS sessions, group_concat(DISTINCT agent) AS agents, sum(calls) AS calls,
@@ -120,10 +120,6 @@ DELETE FROM project_folder WHERE NOT EXISTS (
     SELECT 1 FROM session
     WHERE session.cwd = project_folder.folder
        OR (session.cwd >= project_folder.folder || '/' AND session.cwd < project_folder.folder || '0'));
-
--- name: forget_splits
-DELETE FROM choice
-WHERE kind = 'split' AND NOT EXISTS (SELECT 1 FROM session WHERE session.project = choice.project);
 
 -- name: forget_merges
 DELETE FROM choice
