@@ -112,10 +112,10 @@ def test_the_functions_are_listed() -> None:
 
 def test_histories_are_replayed(samples: Path) -> None:
     answer = seasoned.backtest([samples], fewest=2)
-    assert {one.project for one in answer.found.projects} == {
+    assert {one.project for one in answer.projects} == {
         "/home/mira/waypost",
         "/home/jonas/src/waypost",
         "app:hermes",
     }
     one = seasoned.backtest([samples], project="/home/mira/waypost")
-    assert [each.project for each in one.found.projects] == ["/home/mira/waypost"]
+    assert [each.project for each in one.projects] == ["/home/mira/waypost"]

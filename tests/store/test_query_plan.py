@@ -47,7 +47,6 @@ READS_ALL = {
     "mining.refused": "why sessions were not learned from, of all sessions",
     "mining.scanned": "how many sessions there are",
     "mining.sessions": "the candidates for a template, of all sessions",
-    "project.all_folders": "the folders of all sessions, when a file of an agent is connected",
     "project.all_facts": "when a new folder may change the project of any session",
     "project.forget_folders": "after forgetting",
     "project.forget_merges": "after forgetting",

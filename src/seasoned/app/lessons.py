@@ -188,17 +188,6 @@ def shared_file(config: Config, store: Store, project: str, folder: Path) -> Fil
 
 # Projects with fewer conversations say nothing about themselves: hardly anything was known.
 FEWEST_CONVERSATIONS = 8
-# Conversations of which a page shows what they would have seen.
-MOST_RECENT = 50
-
-
-class BacktestAnswer(msgspec.Struct, frozen=True):
-    """The figures, and what the newest conversations would have seen."""
-
-    found: Backtest
-    recent: tuple[Replayed, ...]
-    made_at: float
-    project: str | None = None
 
 
 def run_backtest(store: Store, *, project: str | None, fewest: int) -> tuple[Backtest, list[Replayed]]:
@@ -221,20 +210,13 @@ def run_backtest(store: Store, *, project: str | None, fewest: int) -> tuple[Bac
     return figures(replayed, fewest=fewest, left_out=left_out), replayed
 
 
-def answer_of(found: Backtest, replayed: Iterable[Replayed], *, project: str | None = None) -> BacktestAnswer:
-    """The figures with the newest of the conversations that would have seen anything."""
-    kept = {one.project for one in found.projects}
-    told = [one for one in replayed if one.project in kept and (one.lines["chosen"] or one.hints)]
-    return BacktestAnswer(found, tuple(reversed(told[-MOST_RECENT:])), time.time(), project)
-
-
 def backtest(
     paths: Iterable[Path | str] = (),
     *,
     project: str | None = None,
     fewest: int = FEWEST_CONVERSATIONS,
     config: Config | None = None,
-) -> BacktestAnswer:
+) -> Backtest:
     """Replay histories: what would their sessions have been shown, and was it right?
 
     Without paths, the sessions of the user's store. `project` is the key of one project, a unique name or a folder;
@@ -242,8 +224,7 @@ def backtest(
     """
     with histories(config or load(), [Path(path) for path in paths]) as read:
         key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
-        found, replayed = run_backtest(read.store, project=key, fewest=fewest if key is None else 1)
-        return answer_of(found, replayed, project=key)
+        return run_backtest(read.store, project=key, fewest=fewest if key is None else 1)[0]
 
 
 def main(path: str, project: str | None = None) -> None:

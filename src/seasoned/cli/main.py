@@ -52,9 +52,9 @@ GROUPS = {
         "experiment": ("experiment:experiment", "Measure whether a warm start helps"),
     },
     "Keep": {
-        "review": ("keep.review:review", "Keep what a session taught"),
-        "memory": ("keep.memory:memory", "Show and change the notes every new session sees"),
-        "skill": ("keep.memory:skill", "Show skills in the SKILL.md format"),
+        "review": ("keep:review", "Keep what a session taught"),
+        "memory": ("keep:memory", "Show and change the notes every new session sees"),
+        "skill": ("keep:skill", "Show skills in the SKILL.md format"),
         "forget": ("store:forget", "Forget a session, a source or everything"),
         "export": ("store:export", "Export the store or sessions, redacted, as JSON lines"),
         "backup": ("store:backup", "Back up the store"),
@@ -71,7 +71,7 @@ GROUPS = {
         "statusline": ("look.watch:statusline", "Print a status line for Claude Code"),
         "mine": ("store:mine", "Mine histories of any size into Parquet"),
         "query": ("store:query", "Ask a question in SQL about mined histories"),
-        "model": ("keep.model:model", "Manage models on this machine"),
+        "model": ("keep:model", "Manage models on this machine"),
     },
 }
 COMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}

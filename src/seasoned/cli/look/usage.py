@@ -11,9 +11,8 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from seasoned.app.gateway import budgets, gateway_usage, history_usage, month_forecast
+from seasoned.app.gateway import WORK, budgets, gateway_usage, history_usage, month_forecast
 from seasoned.app.stores import user_store
-from seasoned.app.work_usage import WORK
 from seasoned.cli.options import all_option, json_option, project_option, since_option, words_in
 from seasoned.cli.output import console, cut, money, print_json, printable, say, table, when
 from seasoned.cli.output import shown as shown_text

@@ -90,9 +90,6 @@ SELECT cwd AS folder, project_part AS part, count(*) AS sessions, max(COALESCE(e
 FROM session WHERE project = :key AND cwd IS NOT NULL
 GROUP BY cwd, project_part ORDER BY count(*) DESC, cwd;
 
--- name: all_folders
-SELECT DISTINCT cwd AS folder FROM session WHERE cwd IS NOT NULL ORDER BY cwd;
-
 -- name: without
 SELECT count(*) AS sessions, count(DISTINCT COALESCE(root_id, id)) AS lineages FROM session WHERE project IS NULL;
 

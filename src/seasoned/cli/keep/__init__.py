@@ -1,1 +1,0 @@
-"""What is kept: `review`, `memory`, `skill`, and the local model."""
