@@ -20,17 +20,19 @@ from tests.hermes.house import House, terminal, turn
 from tests.hooks import test_real_claude_code, test_real_codex
 from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, snapshot
 from tests.hooks.changed_command import BEFORE, FAILED, NEW, OLD, PIPED, SINCE, programs, write_claude_code
-from tests.hooks.connected import WEEK, Connected, new_folder
+from tests.hooks.connected import PROGRAM, WEEK, Connected, new_folder
 from tests.real_clients import run
 from tests.scripted_server import serve_script
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
-MISTAKE = [(WRONG, f"{FAILED}2\n{WEEK}"), (RIGHT, "3 parcels were late")]
+LOST, FOUND, PORT = "./ship send now --port rotterdam", "./ship send now --port NLRTM", "error: a port is like NLRTM"
+MISTAKE = [(WRONG, f"{FAILED}2\n{WEEK}"), (RIGHT, "3 late"), (LOST, f"{FAILED}2\n{PORT}"), (FOUND, "3 sent")]
 LINT = [("make lint", "3 passed")]
 # Twenty sessions with the former command, then six with the new one. Lint ran in too few of the newest for the sheet.
 HISTORY = [*[BEFORE] * 20, *[SINCE] * 3, SINCE + MISTAKE, SINCE + MISTAKE + LINT, SINCE + MISTAKE + LINT]
 PROMPT = "How many parcels were late? Fix the lint errors too."
-PLACES = ("at the start", "with the first prompt", "after a failure", "after a failure behind a pipe")
+PLACES = ("at the start", "for the first prompt", "after a failure", "behind a pipe", "at a call that fails here")
+CALLS = (WRONG, f"{LOST} 2>&1 | tail -5", PIPED)
 Body = dict[str, Any]
 
 
@@ -65,7 +67,7 @@ def test_an_agent_sees_what_its_project_knows_in_time(kind: Any, home: Path) -> 
     place.seasoned("scan")
     before = settings.read_bytes()
     place.seasoned("connect", place.agent, "--yes")
-    calls = [kind.shell(WRONG), kind.shell(PIPED), {"text": "Three were late."}]
+    calls = [*map(kind.shell, CALLS), {"text": "Three were late."}]
     ran, asked, _ = place.run(
         [{"match": "title generator", "text": "Parcels"}, *calls] if kind is OpenCode else calls,
         place.ask(PROMPT),  # type: ignore[attr-defined]
@@ -85,7 +87,7 @@ def test_an_agent_sees_what_its_project_knows_in_time(kind: Any, home: Path) -> 
 
 @pytest.mark.slow
 def test_hermes_sees_what_its_project_knows_in_time(tmp_path: Path) -> None:
-    calls = [turn(calls=[terminal(command, f"call_{at}")]) for at, command in enumerate((WRONG, PIPED))]
+    calls = [turn(calls=[terminal(command, f"call_{at}")]) for at, command in enumerate(CALLS)]
     with serve_script(*calls, turn(text="Three were late.")) as server:
         house = House(tmp_path / "user", server)
         work = new_folder(house.folder, "work")
@@ -99,23 +101,26 @@ def test_hermes_sees_what_its_project_knows_in_time(tmp_path: Path) -> None:
 
 
 def _write_history(home: Path, work: Path) -> None:
+    (work / "ship").write_text(PROGRAM.replace("2026-W*", "NL*").replace(WEEK, PORT))
+    (work / "ship").chmod(0o755)
     (work / "package.json").write_text('{"scripts": {"test": "vitest run"}}\n')
     write_claude_code(home, work, HISTORY)
 
 
 def _check(agent: str, bodies: list[Body], printed: str) -> None:
     turns = [body for body in bodies if PROMPT in json.dumps(body) and body.get("tools")]
-    assert len(turns) == 3, [json.dumps(body)[:200] for body in bodies]
+    assert len(turns) == 4, [json.dumps(body)[:200] for body in bodies]
     for earlier, later in pairwise(map(_prefix, turns)):
         assert later[: len(earlier)] == earlier, "what a model has read stays as it was"
-    first, second, third = ([line for text in _texts(body) for line in text.splitlines()] for body in turns)
+    first, second, third, last = ([line for text in _texts(body) for line in text.splitlines()] for body in turns)
     ours = "\n".join(first).split("[seasoned:warm v1", 1)[-1].split("[seasoned:end]", 1)[0]
     assert OLD not in ours.replace(NEW, "") and WRONG not in ours, "nothing of the former convention"
     row = {
         PLACES[0]: _only(first, f"- Test: `{NEW}` (6 sessions"),
         PLACES[1]: _only(first, "make lint"),
         PLACES[2]: _only([line for line in second if "[seasoned]" in line and line not in first], RIGHT),
-        PLACES[3]: _only([line for line in third if "[seasoned]" in line and line not in second], NEW),
+        PLACES[3]: _only([line for line in third if "[seasoned]" in line and line not in second], FOUND),
+        PLACES[4]: _only([line for line in last if "[seasoned]" in line and line not in third], NEW),
         "the person": next((line for line in printed.splitlines() if "seasoned" in line.lower()), ""),
     }
     assert all(row[place] for place in PLACES), row
