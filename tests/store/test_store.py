@@ -131,7 +131,7 @@ def test_restoring_a_store_of_an_earlier_version_carries_over_what_no_history_te
         save(store, "read again")
         choice = {"project": "p", "form": "f", "choice": "pin", "text": "Run make test.", "decided_at": 1.0}
         store.run("lesson.choose", choice)
-        store.run("session.forget_unknown", {"agent": "codex", "native_id": "gone", "forgotten_at": 2.0})
+        store.connection.execute("INSERT INTO forgotten VALUES ('codex', 'gone', 2.0)")
         row = (1, 1.0, "submitted", None, "anna", "", "{}", "0" * 64, "h" * 64)
         store.connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         # As an earlier version had it: a column and a table that are gone.
