@@ -34,7 +34,7 @@ GROUPS = {
         "compare": ("look.insight:compare", "Compare two sessions, or two sets of them"),
         "profile": ("look.insight:profile", "Show how a session went"),
         "compress-check": ("look.insight:compress_check", "Check what a context compression cost"),
-        "projects": ("project:projects", "List projects, merge them and split them"),
+        "projects": ("project:projects", "List projects and merge them"),
         "judge": ("look.judge:judge", "Judge every call, one JSON line each"),
         "agreement": ("look.judge:agreement", "Score the judge against explicit flags"),
     },
