@@ -11,9 +11,7 @@ from opentelemetry.proto_json.collector.trace.v1.trace_service import ExportTrac
 from seasoned.app.messages import redacted
 from seasoned.history.formats import named, recognise
 from seasoned.history.read import read as read_path
-from seasoned.history.writer.atif import Verdicts, trajectory
-from seasoned.history.writer.chat import conversation
-from seasoned.history.writer.otel import CONVENTIONS, trace
+from seasoned.history.writer import CONVENTIONS, Verdicts, conversation, trace, trajectory
 from seasoned.outcome.judge import judge_session
 from seasoned.redact.redactor import Redactor
 from seasoned.session import Result, Session, SessionRef, ToolCall, Usage

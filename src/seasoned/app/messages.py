@@ -13,7 +13,7 @@ from seasoned.app.stores import exists, make_redactor, own_store, read_source
 from seasoned.config import Config
 from seasoned.errors import SeasonedError, UsageError
 from seasoned.history.read import read
-from seasoned.history.writer import atif, chat, otel
+from seasoned.history.writer import Verdicts, conversation, trace, trajectory
 from seasoned.outcome.judge import judge_session
 from seasoned.outcome.track import Track, track_of
 from seasoned.redact.redactor import Redactor
@@ -69,10 +69,10 @@ def _session(messages: Sequence[Mapping[str, Any]], name: str) -> Session:
 
 
 # How each format writes one session.
-FORMATS: Mapping[str, Callable[[Session, atif.Verdicts], dict[str, Any]]] = {
-    "atif": atif.trajectory,
-    "otel": otel.trace,
-    "jsonl": chat.conversation,
+FORMATS: Mapping[str, Callable[[Session, Verdicts], dict[str, Any]]] = {
+    "atif": trajectory,
+    "otel": trace,
+    "jsonl": conversation,
 }
 
 

@@ -1,1 +1,0 @@
-"""Writes sessions in formats that other programs read."""
