@@ -65,7 +65,7 @@ GROUPS = {
     "Serve": {
         "serve": ("serve:serve", "Serve the pages, gateway and schedule"),
         "gateway": ("serve:gateway", "Run the gateway, a proxy for model APIs"),
-        "confirm": ("confirm.command:confirm", "Ask a person before risky actions"),
+        "confirm": ("confirm:confirm", "Ask a person before risky actions"),
         "cron": ("cron:cron", "Run agents on a schedule"),
         "mcp": ("serve:mcp", "Serve tools to an agent over MCP"),
         "statusline": ("look.watch:statusline", "Print a status line for Claude Code"),

@@ -143,7 +143,7 @@ def restore(backup: Path, yes: bool) -> None:
     if asks and not click.confirm(f"Replace {config.store_path}?"):
         raise click.exceptions.Exit(1)
     from seasoned.app.confirm import restore_backup
-    from seasoned.cli.confirm.admin import ask_passphrase
+    from seasoned.cli.confirm_people import ask_passphrase
 
     previous = restore_backup(config, backup, ask=ask_passphrase, clock=time.time)
     say(f"Restored {config.store_path}." + (f" The previous store is {previous}." if previous else ""))

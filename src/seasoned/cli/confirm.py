@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from seasoned.app.confirm import ListenOptions, open_book
-from seasoned.cli.confirm.admin import allow, ask_passphrase, passphrase, policy, service_client, token
+from seasoned.cli.confirm_people import allow, ask_passphrase, passphrase, policy, service_client, token
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, say, table, when
 from seasoned.cli.serve import listen_options, run_service
