@@ -8,7 +8,7 @@ from typing import Any
 
 from seasoned.errors import CannotDo
 from seasoned.report.report import Revision
-from seasoned.web.cache import PageCache
+from seasoned.web.history_store import PageCache
 
 ONE, TWO = Revision(1, 9, 0), Revision(2, 12, 0)
 

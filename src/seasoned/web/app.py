@@ -15,8 +15,7 @@ import seasoned
 from seasoned.confirm.service import ConfirmService, attach
 from seasoned.web import login
 from seasoned.web.browser_session import BrowserSessions, load_pages_key
-from seasoned.web.cache import PageCache
-from seasoned.web.history_store import HistoryStore
+from seasoned.web.history_store import HistoryStore, PageCache
 from seasoned.web.response import HEADERS, STATIC, message_page, static_version
 from seasoned.web.view import confirmations, inbox, insight, learned, live, overview, projects, sessions, usage
 

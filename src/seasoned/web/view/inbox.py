@@ -27,9 +27,15 @@ from seasoned.connect.plan import ConnectPlan, preview
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.report.report import revision
 from seasoned.store import Store
-from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import project_link, session_link, short
-from seasoned.web.history_store import HistoryStore, histories_of
+from seasoned.web.history_store import (
+    CacheLookup,
+    HistoryStore,
+    TellProgress,
+    histories_of,
+    look_up_project,
+    run_in_process,
+)
 from seasoned.web.login import Deciding, Here, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect
 from seasoned.web.table import answer, choice_of, session_cell

@@ -11,9 +11,15 @@ from starlette.responses import HTMLResponse, Response
 from seasoned.errors import NotFound
 from seasoned.report.page.sections import render, words
 from seasoned.report.report import Report, revision
-from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import session_link
-from seasoned.web.history_store import HistoryStore, histories_of
+from seasoned.web.history_store import (
+    CacheLookup,
+    HistoryStore,
+    TellProgress,
+    histories_of,
+    look_up_project,
+    run_in_process,
+)
 from seasoned.web.login import Here
 from seasoned.web.response import HEADERS, Page, page_router
 from seasoned.web.table import ProjectChoice, answer, choice_of

@@ -24,10 +24,16 @@ from seasoned.report.report import Revision, revision
 from seasoned.store import Store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
 from seasoned.text import dollars
-from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.chart import WEEKS, Chart, rate_chart, spending_chart, weekly_rates
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
-from seasoned.web.history_store import HistoryStore, histories_of
+from seasoned.web.history_store import (
+    CacheLookup,
+    HistoryStore,
+    TellProgress,
+    histories_of,
+    look_up_project,
+    run_in_process,
+)
 from seasoned.web.login import Deciding, Here, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect, with_query
 from seasoned.web.table import (
