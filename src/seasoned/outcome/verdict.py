@@ -11,7 +11,7 @@ Evidence = Literal["flag", "exit_code", "structure", "wording", "none"]
 Fault = Literal["call", "environment", "user_declined", "sibling_cancelled", "interrupted", "none"]
 
 # Version of the judge. It changes whenever a rule changes verdicts, so that stored verdicts can be replaced.
-JUDGE = "9"
+JUDGE = "10"
 
 # How a reason goes on where the recorded status is another program's. What is said before it is about the call.
 STATUS_OF = " The recorded status is that of "

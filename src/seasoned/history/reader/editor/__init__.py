@@ -1,1 +1,0 @@
-"""Readers of agents that live in an editor."""
