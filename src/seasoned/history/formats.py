@@ -181,12 +181,8 @@ ORDER = (
     "anthropic_log",
     "openai_log",
 )
-# Those in a folder of `reader/`: the name of a format is kept in stores, its place is not.
-_FOLDERS = {
-    "log": "managed_agent otel inspect_log mini_swe_agent swe_agent tau_bench atif sharegpt anthropic_log openai_log",
-    "editor": "cline cursor vscode",
-}
-_PLACES = {name: f"reader.{folder}" for folder, names in _FOLDERS.items() for name in names.split()}
+# Those in `reader/log`: the name of a format is kept in stores, its place is not.
+_LOGS = "managed_agent otel inspect_log mini_swe_agent swe_agent tau_bench atif sharegpt anthropic_log openai_log"
 # Claude Code and Codex have by far the most files, and three lines are enough to recognise them.
 _FIRST_LOOK = 3
 
@@ -209,7 +205,7 @@ class Format(Protocol):
 @cache
 def named(module: str) -> Format:
     """The reader module of this name, imported on first use."""
-    return cast("Format", import_module(f"seasoned.history.{_PLACES.get(module, 'reader')}.{module}"))
+    return cast("Format", import_module(f"seasoned.history.reader.{'log.' if module in _LOGS.split() else ''}{module}"))
 
 
 def recognise(path: Path) -> str | None:
