@@ -138,6 +138,12 @@ def counts(store: Store, experiment: str) -> list[RunCount]:
     ]
 
 
+def broken_off(store: Store, experiment: str) -> int:
+    """The number of sessions that never became a finished run."""
+    row = store.row("run.broken_off", {"experiment": experiment})
+    return 0 if row is None else int(row["sessions"])
+
+
 def keep_learned(store: Store, template: Template, *, task_set: str, tasks_digest: str, model: str, now: float) -> None:
     """Store what was learned on the train part. It stays out of the library, which is for real sessions."""
     with store.write():

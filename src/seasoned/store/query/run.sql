@@ -38,3 +38,8 @@ ORDER BY model, task_set, part, task, arm, repeat;
 SELECT model, part, count(*) AS runs, count(DISTINCT task) AS tasks, count(DISTINCT arm) AS arms,
     max(ended_at) AS ended_at
 FROM run WHERE experiment = :experiment AND ended_at IS NOT NULL GROUP BY model, part ORDER BY model, part;
+
+-- name: broken_off
+SELECT count(DISTINCT session) AS sessions FROM run AS begun
+WHERE experiment = :experiment AND ended_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM run WHERE run.session = begun.session AND run.ended_at IS NOT NULL);
