@@ -14,9 +14,10 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.command import path
+from seasoned.command.danger_table import rows_by_program
 from seasoned.command.parse import names, parse
 from seasoned.command.path import PRODUCTION, WorkingFolder
-from seasoned.command.rows import NAMES, Finding, group, regex, rows_by_program
+from seasoned.command.rows import NAMES, Finding, group, regex
 from seasoned.command.tool import commands_in_script, known_tools, snake, tool_of
 from seasoned.lazy_regex import LazyRegex
 

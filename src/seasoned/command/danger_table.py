@@ -7,7 +7,9 @@ not here: their own words say what they do (`aws rds delete-db-instance`), as th
 
 from __future__ import annotations
 
-from seasoned.command.rows import CommandRow
+from functools import cache
+
+from seasoned.command.rows import CommandRow, group
 
 _Row = tuple[str, str, str, str]
 
@@ -243,3 +245,14 @@ ROWS = tuple(
     for why, rows in harms.items()
     for name, programs, words, unless in rows
 )
+
+
+@cache
+def rows_by_program() -> dict[str, tuple[CommandRow, ...]]:
+    """The rows of each program."""
+    found: dict[str, list[CommandRow]] = {}
+    for row in ROWS:
+        for name in row.programs.split():
+            for program in group(name[1:]) if name.startswith("@") else (name,):
+                found.setdefault(program, []).append(row)
+    return {program: tuple(rows) for program, rows in found.items()}

@@ -13,9 +13,10 @@ from typing import Literal
 
 import msgspec
 
+from seasoned.command.danger_table import rows_by_program
 from seasoned.command.parse import FIND_RUNS, HEREDOC, PATCH, Step, names, parse
 from seasoned.command.path import PRODUCTION
-from seasoned.command.rows import group, rows_by_program
+from seasoned.command.rows import group
 from seasoned.lazy_regex import LazyRegex
 
 MOST_CHARACTERS = 20_000

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command import call, path
+from seasoned.command.danger_table import rows_by_program
 from seasoned.command.layers import (
     MOST_CHARACTERS,
     MOST_SUM,
@@ -41,7 +42,7 @@ from seasoned.command.path import (
     target_of,
     working_folder,
 )
-from seasoned.command.rows import CommandRow, Finding, group, regex, rows_by_program
+from seasoned.command.rows import CommandRow, Finding, group, regex
 from seasoned.lazy_regex import LazyRegex
 
 # Words by which other languages than Python delete, and texts in them that are paths elsewhere.

@@ -222,20 +222,6 @@ def _written_out(found: re.Match[str]) -> str:
     return forms[name]
 
 
-@cache
-def rows_by_program() -> dict[str, tuple[CommandRow, ...]]:
-    """The rows of each program."""
-    # Imported here: the table is made of what this module defines.
-    from seasoned.command.danger_table import ROWS
-
-    found: dict[str, list[CommandRow]] = {}
-    for row in ROWS:
-        for name in row.programs.split():
-            for program in group(name[1:]) if name.startswith("@") else (name,):
-                found.setdefault(program, []).append(row)
-    return {program: tuple(rows) for program, rows in found.items()}
-
-
 def only_looks(program: str, sub: str = "") -> bool:
     """Whether a program only shows what is there; for git its subcommand decides."""
     return program in group("looks") or (program == "git" and sub in group("git_looks"))

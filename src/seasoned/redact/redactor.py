@@ -6,13 +6,15 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seasoned.digest import blake2b
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.detector import scan
-from seasoned.redact.key import Secrecy
 from seasoned.redact.value import Hit, Promise, is_secret, kind_of, promise
+
+if TYPE_CHECKING:
+    from seasoned.redact.key import Secrecy
 
 __all__ = ["Hit", "Redactor"]
 

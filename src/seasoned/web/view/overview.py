@@ -66,6 +66,9 @@ async def show(request: Request, here: Here) -> Response:
         # The page of a project is its overview.
         return redirect(f"{here.visit.path}/{project_link(chosen.key)}")
     found = await inbox_for(request)
+    # Two checkouts that learned the same are one thing to do.
+    items = {one.proposal.sentence: one for one in reversed(found.inbox.items if found.inbox else ())}
+    worth = list(reversed(items.values()))[:_PROPOSALS]
 
     def ask(store: Store) -> dict[str, Any]:
         now = histories.now(store)
@@ -83,7 +86,7 @@ async def show(request: Request, here: Here) -> Response:
         here,
         "overview.html",
         found=found,
-        most=_PROPOSALS,
+        worth=worth,
         is_connected=any(is_connected(agent, home=service.config.home) for agent in AGENTS),
         is_sample=histories.is_sample,
         waiting=await service.store.read(lambda book: book.pending_count()),
