@@ -267,6 +267,13 @@ class Inbox(msgspec.Struct, frozen=True):
     decided: tuple[DecidedItem, ...]
     sessions: int
 
+    def first(self, most: int) -> list[tuple[int, InboxItem]]:
+        """The first proposals with their numbers; where several checkouts taught the same, one of them."""
+        found: dict[str, tuple[int, InboxItem]] = {}
+        for number, one in enumerate(self.items, start=1):
+            found.setdefault(one.proposal.sentence, (number, one))
+        return list(found.values())[:most]
+
 
 def read_inbox(
     config: Config, store: Store, gathered: Gathered, redactor: Redactor, *, project: str | None = None

@@ -152,7 +152,7 @@ def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
         say("\nThe inbox is empty: nothing that sessions taught waits for you.")
         return
     say(f"\nIn the inbox ({plural(len(found.items), 'proposal')}):")
-    for number, one in enumerate(found.items[:_ACTIONS_SHOWN], start=1):
+    for number, one in found.first(_ACTIONS_SHOWN):
         where = f" [{one.project}]" if one.project else ""
         said = " ".join(printable(f"{number}. {one.proposal.sentence}{where}").split())
         say(textwrap.shorten(said, width=_LINE_CHARS, placeholder=" …"), indent="   ")

@@ -66,9 +66,7 @@ async def show(request: Request, here: Here) -> Response:
         # The page of a project is its overview.
         return redirect(f"{here.visit.path}/{project_link(chosen.key)}")
     found = await inbox_for(request)
-    # Two checkouts that learned the same are one thing to do.
-    items = {one.proposal.sentence: one for one in reversed(found.inbox.items if found.inbox else ())}
-    worth = list(reversed(items.values()))[:_PROPOSALS]
+    worth = [one for _, one in found.inbox.first(_PROPOSALS)] if found.inbox else []
 
     def ask(store: Store) -> dict[str, Any]:
         now = histories.now(store)
