@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from seasoned.lesson.evidence import evidence_of
 from seasoned.lesson.kind import blamed_command, kind_of_failure
 from seasoned.lesson.lesson import hint_text, sheet_text
@@ -203,7 +205,27 @@ def test_an_option_with_its_value_is_one_change() -> None:
     assert told(pods, "kubectl get pods", error) == "`kubectl get pods -n shop-dev` works here"
     socket = "psql: error: connection to server on socket failed: No such file or directory"
     asks = [session(d, ran("psql -c 'select 1'", socket), ran("psql -h localhost -c 'select 1'")) for d in range(3)]
-    assert told(known(*asks), "psql -c 'select 1'", socket) == "`psql -h …` works here"
+    assert told(known(*asks), "psql -c 'select 1'", socket) == "`psql -h localhost -c …` works here"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "right", "said"),
+    [
+        ("mypy .", 'error: Duplicate module named "till"', "mypy --explicit-package-bases .", ""),
+        ("terraform plan", "Error: No value for required variable", "terraform plan -var-file=env/dev.tfvars", ""),
+        ("redis-cli ping", "Could not connect to Redis: Connection refused", "redis-cli -p 6380 ping", ""),
+        ("npx eslint src", "couldn't find an eslint.config.js file", "npx eslint -c conf/eslint.config.mjs src", ""),
+        ("psql -d shop", "psql: error: connection to port 5432 failed: Connection refused", "psql -p 5433 -d shop", ""),
+        ("pip install -r dev.txt", "Could not open requirements: 'dev.txt'", "pip install -r requirements/dev.txt", ""),
+        ("node tools/a.ts", "TypeError [ERR_UNKNOWN_FILE_EXTENSION]: .ts", "npx tsx tools/a.ts", ""),
+        ("yarn add zod", "Usage Error: This project is configured to use pnpm", "pnpm add zod", "pnpm add"),
+        ("python manage.py migrate", "can't open file 'manage.py': No such file or directory",
+         "cd api && python manage.py migrate", "cd api && python manage.py …"),
+    ],
+)  # fmt: skip
+def test_what_three_sessions_changed_is_told_with_its_value(wrong: str, error: str, right: str, said: str) -> None:
+    some = known(*[session(day, ran(wrong, error), ran(right)) for day in range(3)])
+    assert f"`{said or right}` works here" in told(some, wrong, error)
 
 
 def test_a_missing_wrapper_is_to_be_expected_whatever_it_starts() -> None:

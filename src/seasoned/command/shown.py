@@ -54,10 +54,10 @@ _SUBCOMMANDS = {
         "build clean doc env fmt generate list mod:tidy mod:download mod:verify run test tool:cover version vet"
     ),
     "cargo": names("bench build check clean clippy doc fmt llvm-cov nextest run test tree xtask"),
-    **dict.fromkeys(_SCRIPTS, names("ci exec install ls run run-script start test workspace")),
-    "uv": names("build lock pip:install run sync tree venv"),
+    **dict.fromkeys(_SCRIPTS, names("add ci exec install ls run run-script start test workspace")),
+    "uv": names("add build lock pip:install run sync tree venv"),
     "pip": names("check freeze install list show"),
-    "poetry": names("build check install lock run show"),
+    "poetry": names("add build check install lock run show"),
     "docker": names("compose:build compose:config compose:exec compose:logs compose:ps compose:run compose:up"),
     "dotnet": names("build clean format restore run test"),
     "swift": names("build run test package:resolve"),
@@ -190,8 +190,8 @@ def why_not_shown(
 ) -> str | None:
     """Why a command line may not be shown to another session of its project; None if it may.
 
-    `project` is the project's key, `folder` its path on this machine; `named` are programs that it is known to use, by
-    its own files or by several of its sessions.
+    `project` is the project's key, `folder` its path on this machine; `named` are the programs, and options of programs
+    (`mypy --strict`), that it is known to use, by its own files or by several of its sessions.
     """
     text = command.strip()
     if not text or len(text) > _MOST_CHARACTERS:
@@ -284,7 +284,7 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
         tool = [word for word in rest if word not in ("dlx", "--no-install", "--no")]
         if not tool or not (tool[0] in place.named or tool[0] in _TOOLS or tool[0] in _TASKS):
             return "it runs code from elsewhere"
-        return _why_not_options(tool[0], tool[1:], free=tool[0] in _TASKS)
+        return _why_not_options(tool[0], tool[1:], named=place.named, free=tool[0] in _TASKS)
     if program in _SCRIPTS and (sub == "node" or sub in _TASKS):
         return _why_not_run(rest[at:], place)
     if sub in _RUNS.get(program, ()):
@@ -297,10 +297,10 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
     if program in _SUBCOMMANDS or program in _SAME:
         return _why_not_subcommand(_SAME.get(program, program), rest, place)
     if program in _TOOLS:
-        return _why_not_options(program, rest)
+        return _why_not_options(program, rest, named=place.named)
     is_own = program in place.named and program not in _RUN_ANYTHING
     if program in _TASKS or "/" in first or is_own:
-        return _why_not_options(program, rest, free=True)
+        return _why_not_options(program, rest, named=place.named, free=True)
     return "its program is not known"
 
 
@@ -312,7 +312,7 @@ def _why_not_subcommand(program: str, words: list[str], place: _Place) -> str | 
     is_script = program in ("pnpm", "yarn", "bun") and purpose_of(f"{program} {sub}") != "other"
     if not (is_script or {sub, f"{sub}:{more}"} & _SUBCOMMANDS[program]):
         return f"{program} is not known to do this"
-    if sub in ("install", "pip") and any(_is_foreign(word, place) for word in rest if word != "install"):
+    if sub in ("install", "add", "pip") and any(_is_foreign(word, place) for word in rest if word != "install"):
         return "it installs code from elsewhere"
     if sub in ("fetch", "pull") and more not in ("", "origin", "upstream"):
         return "it names another repository"
@@ -321,7 +321,8 @@ def _why_not_subcommand(program: str, words: list[str], place: _Place) -> str | 
     if (sub, more) in (("compose", "exec"), ("compose", "run")):
         inner = rest[further + 1 :]
         return _why_not_run(inner[first_argument(inner, _WITH_VALUE)[1] + 1 :], place)
-    return _why_not_options(program, words, free=program in _SCRIPTS and sub not in ("install", "ci"))
+    is_free = program in _SCRIPTS and sub not in ("install", "add", "ci")
+    return _why_not_options(program, words, named=place.named, free=is_free)
 
 
 def _throws_away(sub: str, words: list[str]) -> bool:
@@ -337,7 +338,9 @@ def _why_not_interpreted(program: str, words: list[str], place: _Place) -> str |
         if module in ("pip", "uv"):
             return _why_not_subcommand(module, rest, place)
         is_own = module.partition(".")[0] not in sys.stdlib_module_names or module in _STANDARD_MODULES
-        return _why_not_options(module, rest, free=module not in _TOOLS) if is_own else "it runs a module of Python"
+        if not is_own:
+            return "it runs a module of Python"
+        return _why_not_options(module, rest, named=place.named, free=module not in _TOOLS)
     sub, at = first_argument(words, _WITH_VALUE)
     if {"--run", "--test", "--version"} & set(words[:1]):
         return _why_not_options(program, words)
@@ -346,7 +349,7 @@ def _why_not_interpreted(program: str, words: list[str], place: _Place) -> str |
     return _why_not_options(program, words[:at]) or _why_not_options("", words[at + 1 :], free=True)
 
 
-def _why_not_options(program: str, words: list[str], *, free: bool = False) -> str | None:
+def _why_not_options(program: str, words: list[str], *, named: Collection[str] = (), free: bool = False) -> str | None:
     """What keeps options out; `free` for scripts and tasks of the project, whose long options are their own."""
     short = (_SHORT - set(_LESS_SHORT.get(program, ""))) | set(_MORE_SHORT.get(program, ""))
     for word in words:
@@ -356,6 +359,8 @@ def _why_not_options(program: str, words: list[str], *, free: bool = False) -> s
         if word == "--":
             # What follows goes to a script of the project, or is a file.
             return None
+        if name not in _FORCES and f"{program} {word.partition('=')[0]}" in named:
+            continue
         if word.startswith("--") and (name in _FORCES or (not free and name not in _OPTIONS)):
             return f"--{name} is not a known option"
         is_short = name in _ONE_HYPHEN or name.isdigit() or set(name.rstrip("0123456789")) <= short

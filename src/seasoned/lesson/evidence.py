@@ -206,7 +206,7 @@ def _prepares(form: str) -> bool:
 # What starts a program or a script: without these words `npm test` and `pnpm run test` are the same.
 _RUNNERS = names(
     "npm pnpm yarn bun bunx npx pnpx run run-script exec x -- corepack uv poetry pdm hatch pipenv rye mise rtk fnm"
-    " python python3 -m .venv/bin/python venv/bin/python"
+    " python python3 -m .venv/bin/python venv/bin/python node tsx ts-node deno bash sh zsh ruby perl php"
 )
 
 
@@ -215,11 +215,14 @@ def _other_program(
 ) -> tuple[Way, str] | None:
     """What did the same for a call that could not run: `pnpm test` for `npm test`. None if nothing did.
 
-    A check that may have found fault with the code is only answered by the same one under another program.
+    A check that may have found fault with the code is only answered by the same one under another program, and so is
+    what serves none of the purposes: `node tools/a.ts` by `npx tsx tools/a.ts`.
     """
     failed = calls[at]
     wrong = blamed_command(failed.command or "", failed.result or "")
-    if wrong is None or wrong.purpose == "other":
+    script = frozenset[str]() if wrong is None else _script_of(wrong.form)
+    is_same_script = is_signal or (wrong is not None and wrong.purpose == "other")
+    if wrong is None or (is_same_script and not script):
         return None
     for later in calls[at + 1 : at + 1 + MAX_CALLS_TO_REPAIR]:
         if later.kind == "file" and tool_of(later.tool).form == "file_write":
@@ -229,7 +232,7 @@ def _other_program(
             if form == wrong.form:
                 return None
             is_other = use.worked and purpose_of(form) == wrong.purpose
-            if is_other and (not is_signal or _script_of(form) == _script_of(wrong.form)):
+            if is_other and (not is_same_script or _script_of(form) == script):
                 return Way("form", form), use.text if use.is_whole else f"{head_of(use.text, form)} {ELLIPSIS}"
     return None
 

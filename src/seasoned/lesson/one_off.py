@@ -119,4 +119,6 @@ def _is_one_off(before: str, word: str) -> bool:
     if _NUMBER.compiled.match(word):
         return not is_value
     found = _FILE.compiled.search(value if joined else word)
-    return found is not None and not (is_value and found["suffix"].lower() not in _SOURCES)
+    # `-c eslint.config.mjs` says how, whatever language it is written in.
+    is_how = is_value and found is not None and (found["suffix"].lower() not in _SOURCES or "config" in word)
+    return found is not None and not is_how

@@ -27,7 +27,7 @@ FEWEST = 2  # lineages behind anything that is said unasked
 RETIRED_BY = 2  # lineages in which something failed since it last worked silence it
 EXPECTED_BY = 3  # lineages in which the same failed and nothing helped say that it will fail again
 REPLACED_BY = 3  # lineages that put another way in the place of one that failed; with the checkout on its side, two
-NAMED_BY = 3  # lineages in which a program worked that may then be shown, though the grammar does not know it
+NAMED_BY = 3  # lineages in which a program or option worked that may then be shown, though the grammar does not know it
 _MOST_TEXTS = 40
 _MOST_SESSIONS = 5
 _NEEDS_HYPHENS = frozenset(("exec", "x"))
@@ -87,7 +87,8 @@ class ProjectLessons:
         self._manners: dict[tuple[str, str], dict[str, _Outcome]] = {}
         self._purposes: dict[str, Purpose] = {}
         self._mistakes: dict[str, _Mistake] = {}
-        self._programs: dict[str, set[str]] = {}  # the lineages in which each worked
+        # The lineages in which each program worked, and in which it worked with an option: `mypy --strict`.
+        self._worked_with: dict[str, set[str]] = {}
         self.agents = Counter[str]()  # lineages of each agent
 
     def __len__(self) -> int:
@@ -127,7 +128,9 @@ class ProjectLessons:
         if use.worked:
             # Behind a wrapper, too: `npx nx test`, `mise x hk install`.
             for word in _bare(use.form).split()[:3]:
-                self._programs.setdefault(word, set()).add(evidence.root)
+                self._worked_with.setdefault(word, set()).add(evidence.root)
+                for option in _options(use.text):
+                    self._worked_with.setdefault(f"{word} {option}", set()).add(evidence.root)
         for manner in _manners(use.text):
             how = self._manners.setdefault((_bare(use.form), manner), {}).setdefault(evidence.root, _Outcome())
             if use.worked:
@@ -165,11 +168,17 @@ class ProjectLessons:
             known.ways.setdefault(failure.way, {})[evidence.root] = (evidence.end, failure.text, evidence.session)
 
     def _may_show(self, tool: str, text: str) -> bool:
-        return admit_written(tool, text, self._project, self._own_programs(text))
+        return admit_written(tool, text, self._project, self._own_words(text))
 
-    def _own_programs(self, text: str) -> frozenset[str]:
-        """The words of a command that ran here as programs so often that they are the project's own."""
-        return frozenset(word for word in text.split() if len(self._programs.get(word, ())) >= NAMED_BY)
+    def _own_words(self, text: str) -> frozenset[str]:
+        """The programs of a command, and their options, that worked here so often that they are the project's own."""
+        words = text.split()
+        own = {word for word in words if len(self._worked_with.get(word, ())) >= NAMED_BY}
+        for at, word in enumerate(words):
+            if word.startswith("-"):
+                given = [f"{program} {word.partition('=')[0]}" for program in words[:at]]
+                own |= {one for one in given if len(self._worked_with.get(one, ())) >= NAMED_BY}
+        return frozenset(own)
 
     # -- commands -----------------------------------------------------------------------------------------------------
 
@@ -234,7 +243,7 @@ class ProjectLessons:
             return f"only {times} of the newest {among} sessions that did this ran it"
         if not lesson.text:
             why = admit_call(
-                "Bash", {"command": lesson.key}, project=self._project, named=self._own_programs(lesson.key)
+                "Bash", {"command": lesson.key}, project=self._project, named=self._own_words(lesson.key)
             ).why
             return f"it may not be shown: {why}" if why else "its texts may not be shown"
         return ""
@@ -445,6 +454,8 @@ class ProjectLessons:
             # A form without its options may not run: `mise exec` wants `--` before the program.
             case "form" | "before" if not _NEEDS_HYPHENS.intersection(way.value.split()):
                 return way.value
+            case "folder" if way.value != "top" and form:
+                return f"{way.value} && {form} {ELLIPSIS}"
             # The form of a program in a folder does not say what it should do.
             case "option" if form and "/" not in form and not any(one.startswith("-") for one in way.value.split()):
                 return " ".join([form, *[f"{name.removeprefix('+')} {ELLIPSIS}" for name in way.value.split()]])
@@ -463,6 +474,10 @@ def _no_longer_works(outcomes: Mapping[str, _Outcome]) -> bool:
 def _bare(form: str) -> str:
     """A form without the folder that it runs in, and whether it ran only some tests."""
     return whole_form(form.rpartition("&& ")[2])
+
+
+def _options(text: str) -> list[str]:
+    return [word.partition("=")[0] for word in text.split() if word.startswith("-")]
 
 
 def _manners(text: str) -> set[str]:

@@ -335,7 +335,7 @@ def _retries_program(failed: CallTarget, run: ProgramRun, later: CallTarget, oth
     if run.is_inline or other.is_inline:
         return run.is_inline == other.is_inline and word_overlap(failed.text, later.text) >= 0.6
     if changed_option(run.words, other.words, failed.error_text) or added_options(run.words, other.words):
-        return _SELECTION_OPTIONS.isdisjoint(set(other.options).difference(run.options))
+        return not run.is_check or _SELECTION_OPTIONS.isdisjoint(set(other.options).difference(run.options))
     if run.label != other.label:
         return similarity_ratio(run.label, other.label) >= 0.7 and cause_in(failed.error_text) == "unknown command"
     if run.is_check:
@@ -364,7 +364,7 @@ def added_options(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...
 
 
 def changed_option(before: Sequence[str], after: Sequence[str], error: str) -> str:
-    """The option whose value is all that differs between the words of two calls; empty if the error does not name it.
+    """The option whose value is all that differs between the words of two calls; empty if the error names neither.
 
     Without the error it is unknown whether a word behind an option is its value: in `git log --oneline main` it is not.
     """
@@ -377,7 +377,9 @@ def changed_option(before: Sequence[str], after: Sequence[str], error: str) -> s
         name = after[at - 1] if at and not before[at].startswith("-") and not after[at].startswith("-") else ""
     elif not before[at].startswith(f"{name}="):
         return ""
-    return name if name.startswith("-") and _names_option(error, name) else ""
+    value = before[at].rpartition("=")[2]
+    is_named = _names_option(error, name) or (len(value) > 3 and value in error)
+    return name if name.startswith("-") and is_named else ""
 
 
 def _names_option(error: str, option: str) -> bool:

@@ -35,9 +35,9 @@ _REPORT_WORDS = names(
     "test tests build vet check checks lint clippy fmt format compile typecheck types tsc verify validate e2e unit ci"
     " integration coverage bench doctest nextest pytest vitest jest eslint"
 )
-# Words of test runners and compilers, no matter which program started them.
+# Words of test runners and compilers, no matter which program started them. `port 5432 failed` is none of theirs.
 _FINDING = LazyRegex(
-    r"\btests? (?:\d+ )?failed|\b\d+ (?:failed|failing)\b|--- FAIL|\berror TS\d+|\bAssertionError\b|^FAILED\b"
+    r"\btests? (?:\d+ )?failed|(?<!port )\b\d+ (?:failed|failing)\b|--- FAIL|\berror TS\d+|\bAssertionError\b|^FAILED\b"
     r"|\bdid not compile\b",
     re.IGNORECASE,
 )
@@ -45,8 +45,8 @@ _FINDING = LazyRegex(
 _JUDGED = LazyRegex(r"\b[Tt]ests? failed\.|\bIt did not compile\.")
 # What tests and checks print once they ran.
 _RAN = LazyRegex(
-    r"\b\d+ (?:passed|failed|failing|passing|tests?|problems?|errors?|skipped)\b|--- (?:FAIL|PASS)|\berror TS\d+"
-    r"|^(?:FAIL|ok|PASS)\b|test result:|AssertionError",
+    r"(?<!port )\b\d+ (?:passed|failed|failing|passing|tests?|problems?|errors?|skipped)\b|--- (?:FAIL|PASS)"
+    r"|\berror TS\d+|^(?:FAIL|ok|PASS)\b|test result:|AssertionError",
     re.MULTILINE,
 )
 _ENVIRONMENT = frozenset(
@@ -91,7 +91,7 @@ def _is_signal(target: CallTarget, line: str) -> bool:
     if cause is None and any(run.program in INTERPRETERS for run in runs):
         # The user's own script, or a check written on the spot.
         return not line.startswith(("SyntaxError", "IndentationError"))
-    if not complains(line) and all(_is_question(run) for run in runs):
+    if cause is None and not complains(line) and all(_is_question(run) for run in runs):
         return True
     return cause is None and any(_QUESTION_COMMANDS.compiled.match(run.label) for run in runs)
 
