@@ -62,6 +62,10 @@ class Qwen(Connected):
         return [*qwen(), "--approval-mode", "yolo", "-p", prompt]
 
     @staticmethod
+    def tells() -> list[object]:
+        return [*qwen(), "--acp"]
+
+    @staticmethod
     def shell(command: str) -> dict[str, Any]:
         given = {"command": command, "description": "Report", "is_background": False}
         return {"calls": [{"tool": "run_shell_command", "arguments": given}]}
@@ -86,6 +90,10 @@ class Copilot(Connected):
     @staticmethod
     def ask(prompt: str) -> list[object]:
         return [copilot(), "--allow-all-tools", "--no-color", "-p", prompt]
+
+    @staticmethod
+    def tells() -> list[object]:
+        return [copilot(), "--acp"]
 
     @staticmethod
     def shell(command: str) -> dict[str, Any]:
@@ -122,6 +130,10 @@ class OpenCode(Connected):
     @staticmethod
     def ask(prompt: str) -> list[object]:
         return [opencode(), "run", prompt]
+
+    @staticmethod
+    def tells() -> list[object]:
+        return [opencode(), "acp"]
 
     @staticmethod
     def shell(command: str) -> dict[str, Any]:

@@ -78,6 +78,11 @@ class Connected:
     def new_folder(self, name: str) -> Path:
         return new_folder(self.home, name)
 
+    @staticmethod
+    def tells() -> list[object]:
+        """The command by which the agent tells its sessions to other programs; empty where it does not."""
+        return []
+
     def configure(self, **settings: object) -> None:
         """Write Seasoned's own settings, with a service where a person decides."""
         service = Config(home=self.home / "service")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from seasoned.command.tool import tool_of
+from tests.cli.run import SEASONED
 from tests.history.claude_lines import ClaudeFile
 from tests.history.test_real_programs import COUNTS, check_the_session_is_read_whole, reads_what_is_missing
 from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, is_title, snapshot, told
@@ -47,6 +50,25 @@ def teach(place: Connected) -> None:
         file.lines = [line.replace(b"/home/mira/waypost", str(place.work).encode()) for line in dated]
         file.write(folder / f"0000000{at}-2222-4333-8444-555555555555.jsonl")
     place.seasoned("scan")
+
+
+def check_what_it_tells(place: Connected, session: str) -> None:
+    """What an agent tells over the Agent Client Protocol is what its own files say."""
+    told = json.loads((place.home / "told").read_text())
+    known = json.loads(place.seasoned("export", session, "--format", "jsonl"))
+    assert told["session_id"] == session
+    (found, expected) = (
+        [call for one in each["messages"] for call in one.get("tool_calls", ())] for each in (told, known)
+    )
+    assert [call["id"] for call in found] == [call["id"] for call in expected]
+    for one, other in zip((call["function"] for call in found), (call["function"] for call in expected), strict=True):
+        assert tool_of(one["name"]).form == tool_of(other["name"]).form
+        assert json.loads(other["arguments"]).items() <= json.loads(one["arguments"]).items()
+    assert told["outcomes"] == known["outcomes"]
+    words = [
+        [one["content"] for one in each["messages"] if one["role"] in ("user", "assistant")] for each in (told, known)
+    ]
+    assert [text for text in words[0] if text] == [text for text in words[1] if text]
 
 
 def main_requests(asked: list[Line]) -> list[str]:
@@ -91,7 +113,11 @@ def test_an_agent_begins_warm_gets_a_hint_asks_a_person_and_is_reviewed_and_undo
     script.append({"text": answer})
     review = [{"text": proposed(KEEPS, said="Kept how weeks are written.")}]
     agreed_to = "gem push" if has_service else None
-    _, asked, reviewed = place.run(script, place.ask(prompt), LEARNED, review=review, agreed=agreed_to)
+    # What it tells over the protocol is read as well, where it offers that.
+    ours = ["env", f"SEASONED_HOME={place.config.home}", SEASONED]
+    tells = [*ours, "export", f"acp:{shlex.join(map(str, place.tells()))}", "--format", "jsonl", "-o", home / "told"]
+    commands = [place.ask(prompt), LEARNED, *([tells] if place.tells() else [])]
+    _, asked, reviewed = place.run(script, *commands, review=review, agreed=agreed_to)
     first, after, _, denied, *agreed = main_requests(asked)
     begun = first.replace("\\", "")
     assert begun.count("[seasoned:warm v1 project/sheet@1 ") == 1 and "`make test`" in first, "the sheet at the start"
@@ -116,6 +142,8 @@ def test_an_agent_begins_warm_gets_a_hint_asks_a_person_and_is_reviewed_and_undo
     assert skill.is_symlink() and "2026-W09" in (skill / "SKILL.md").read_text(), "what it kept is among its skills"
     if place.agent in COUNTS:
         check_the_session_is_read_whole(place, made, prompt, answer)
+    if place.tells():
+        check_what_it_tells(place, own["session_id"])
     assert "failed" not in place.hook_log()
     place.seasoned("connect", place.agent, "--undo", "--yes")
     kept = snapshot(settings.parent)

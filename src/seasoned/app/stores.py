@@ -16,7 +16,7 @@ from seasoned.atomic_write import make_private_folder
 from seasoned.begin.memory import project_folder
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
-from seasoned.history.discover import discover
+from seasoned.history.discover import ACP, discover
 from seasoned.redact.key import Secrecy, load_key, new_key
 from seasoned.scan.rows import Learner
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
@@ -283,9 +283,9 @@ def sessions_for(text: str, paths: Sequence[Path] = (), *, progress: Progress = 
 
 
 def exists(text: str) -> bool:
-    """Whether a file or folder has this name; False for a text that cannot be a name."""
+    """Whether a file or folder has this name, or it names a command that is asked for sessions."""
     try:
-        return bool(text.strip()) and Path(text).exists()
+        return text.startswith(ACP) or (bool(text.strip()) and Path(text).exists())
     # Too long a name, or one with a NUL byte.
     except (OSError, ValueError):
         return False

@@ -15,7 +15,10 @@ PATHS_HELP = (
     "else your own agents' histories are read."
 )
 # For commands that read into the store.
-OWN_PATHS_HELP = "PATH: files, folders or databases. Without one, your own agents' histories are read."
+OWN_PATHS_HELP = (
+    "PATH: files, folders, databases, or acp:COMMAND, which starts an agent and asks it for its sessions. Without one, "
+    "your own agents' histories are read."
+)
 # readable=False: click would check before the command runs, and its message says nothing about what to do.
 file_type = click.Path(path_type=Path, dir_okay=False, readable=False)
 paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, readable=False))

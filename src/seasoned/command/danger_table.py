@@ -191,7 +191,8 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
         "decides or changes what a person must decide": (_row("seasoned", "seasoned hermes",
             r"^(?:seasoned )?(?:cron (?:add|pause|run|import)|connect\b.* --undo|disconnect|forget|restore|gateway key"
             r"|hooks? \S+|confirm (?!list|show|audit|verify|submit)\S+|inbox\b.* --(?:accept|edit))(?= |=|$)",
-            r"(?:^| )(?:list|show|check|status|--dry-run)(?= |$)|{help}"),),
+            r"(?:^| )(?:list|show|check|status|--dry-run)(?= |$)|{help}"),
+          _row("seasoned acp", "seasoned", "(?:^| )acp:"),),
         "authorizes a key on another machine": (_row("ssh-copy-id", "ssh-copy-id", r"\S", "{help}|(?:^| )-n(?= |$)"),),
     },
     "rotate_keys": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import msgspec
 from seasoned.config import Config
 from seasoned.errors import NotFound, SeasonedError, SourceError
 
+# How a command is named that starts an agent and asks it for its sessions, in place of a path.
+ACP = "acp:"
 DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
 SUFFIXES = (".jsonl", ".json", ".ndjson", *DATABASES, ".eval", ".traj", ".aider.chat.history.md")
 # Folders with many JSON files that are never histories.
@@ -101,12 +104,22 @@ def may_be_history(path: str) -> bool:
     return name.endswith(SUFFIXES) and _SKIPPED_FOLDERS.isdisjoint(folder.split("/"))
 
 
+def absolute_path(path: str | Path) -> str:
+    """A path that does not depend on the present folder; the command of an agent stays as it is."""
+    # Not Path.resolve, which would follow links and rename what the user named.
+    return str(path) if str(path).startswith(ACP) else os.path.abspath(path)  # noqa: PTH100
+
+
 def _raise(path: str, error: SeasonedError) -> None:
     raise error
 
 
 def _under(path: Path, *, named: bool, pass_over: Callable[[str, SeasonedError], None]) -> Iterator[Candidate]:
-    absolute = os.path.abspath(path)  # noqa: PTH100 (Path.resolve would follow links and rename what the user named)
+    absolute = absolute_path(path)
+    if absolute.startswith(ACP):
+        # What it would say now is unknown before it is asked.
+        yield Candidate(absolute, 0, time.time_ns(), named=named)
+        return
     try:
         status = os.stat(absolute)  # noqa: PTH116 (thousands of files: os.stat is measurably quicker)
     except FileNotFoundError:

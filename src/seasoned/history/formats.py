@@ -12,6 +12,7 @@ import msgspec
 
 from seasoned.database_file import read_head
 from seasoned.errors import SourceError
+from seasoned.history.discover import ACP
 from seasoned.history.json_file import source_errors
 from seasoned.history.readonly import open_readonly, tables_of
 from seasoned.session import Session
@@ -210,6 +211,8 @@ def named(module: str) -> Format:
 
 def recognise(path: Path) -> str | None:
     """The name of the module that reads this file; None if the format is unknown."""
+    if str(path).startswith(ACP):
+        return "acp"
     head = _head(path)
     # The first line of most files tells; what it tells, more lines would not change.
     if head.startswith(b"{") and b"\n" in head and named(ORDER[0]).recognises(_sample_lines(path, head, 1)):

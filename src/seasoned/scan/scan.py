@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from seasoned.errors import SeasonedError, SourceError
-from seasoned.history.discover import Candidate, candidates
+from seasoned.history.discover import Candidate, absolute_path, candidates
 from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.key import Secrecy
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, FileJob, Learner
@@ -86,7 +86,7 @@ def scan(
     It raises only if nothing else was there to read. A named path that does not exist always raises.
     """
     begun = time.perf_counter()
-    roots = [os.path.abspath(path) for path in paths]  # noqa: PTH100 (links stay as the user named them)
+    roots = [absolute_path(path) for path in paths]
     tally = _ScanTally(progress)
     found = list(candidates((Path(root) for root in roots), named=not discovered, pass_over=tally.pass_over))
     known = _known(target, roots)
