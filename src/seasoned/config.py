@@ -98,11 +98,10 @@ class Config(msgspec.Struct, frozen=True):
     review_per_day: _Positive = 5  # reviews of a day
     review_tokens_per_day: _Count = 20_000  # tokens that all reviews of a day may use, in and out
     review_usd_per_day: _Amount = 2.0
-    review_staging: bool = False  # whether what a review writes waits until a person accepts it
-    review_stage_pages: bool = True  # whether that is so if the reviewed session read pages of others
+    review_stage_pages: bool = True  # whether what it writes waits if the reviewed session read pages of others
     review_model: str | None = None  # another, cheaper model of the reviewer
-    # What is accepted of the inbox without asking: `line`, `correction`, `rule`. Notes and skills: `review_staging`.
-    inbox_accepts: tuple[Literal["line", "correction", "rule"], ...] = ()
+    # What is accepted without asking; the other kinds wait in the inbox.
+    inbox_accepts: tuple[Literal["note", "skill", "line", "correction", "rule"], ...] = ("note", "skill")
     # Where the confirmation service listens (SEASONED_CONFIRM_URL).
     confirm_url: str | None = None
     telegram_url: str = "https://api.telegram.org"

@@ -37,7 +37,7 @@ def teach(home: Path, ref: str) -> None:
     desk = journal_at(home)
     memory_file.add(desk, "notes", f"{WORD} one.", by=agent)
     edit.create(desk, "build", f"{WORD}.", description=f"{WORD}.", by=review)
-    memory_file.add(journal_at(home, staging=True), "notes", f"{WORD} waits.", by=review)
+    memory_file.add(journal_at(home, staged=("memory", "skill")), "notes", f"{WORD} waits.", by=review)
     with desk.store.write():
         run = desk.store.connection.execute
         run(

@@ -73,8 +73,8 @@ def test_a_skill_that_a_person_wrote_is_listed_and_shown(home: Path) -> None:
 
 
 def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
-    with journal_at(home / ".seasoned", staging=True).store as store:
-        desk = journal_at(home / ".seasoned", staging=True, store=store)
+    with journal_at(home / ".seasoned", staged=("memory", "skill")).store as store:
+        desk = journal_at(home / ".seasoned", staged=("memory", "skill"), store=store)
         memory_file.add(desk, "notes", "A fact.", by=REVIEW)
         edit.create(desk, "ship", "Ship it.", description="Ship.", by=REVIEW)
     assert "notes: A fact." in seasoned("memory", "--history").stdout

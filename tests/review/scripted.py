@@ -74,7 +74,7 @@ def review_now(
 ) -> Review:
     """One review of a session by a model that gives this answer."""
     with serve_script(step) as server:
-        given = {f"review_{name}": value for name, value in settings.items()}
+        given = {name if name == "inbox_accepts" else f"review_{name}": value for name, value in settings.items()}
         config = Config(home=home, model="scripted", base_url=server.base_url, **given)
         return review_session(config, context or context_at(home), session, MODEL)
 

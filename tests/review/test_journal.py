@@ -123,7 +123,7 @@ def test_staged_writes_wait_for_a_person(journal: ChangeJournal) -> None:
     memory_file.add(journal, "notes", "Old fact.", by=PERSON)
     edit.create(journal, "build", BODY, description="Build it.", by=AGENT)
     before = everything_below(journal.skill_folder) | everything_below(journal.memory_folder)
-    waiting = journal_at(journal.home, staging=True)
+    waiting = journal_at(journal.home, staged=("memory", "skill"))
     staged = [
         memory_file.add(waiting, "notes", "New fact.", by=REVIEW),
         memory_file.replace(waiting, "notes", "Old", "Better fact.", by=AGENT),
@@ -150,14 +150,14 @@ def test_staged_writes_wait_for_a_person(journal: ChangeJournal) -> None:
 
 
 def test_a_person_does_not_wait_for_themselves(journal: ChangeJournal) -> None:
-    waiting = journal_at(journal.home, staging=True)
+    waiting = journal_at(journal.home, staged=("memory", "skill"))
     assert memory_file.add(waiting, "notes", "Mine.", by=PERSON).state == "kept"
 
 
 def test_what_waited_too_long_is_not_made_over_newer_work(journal: ChangeJournal) -> None:
     edit.create(journal, "build", BODY, description="Build it.", by=AGENT)
     memory_file.add(journal, "notes", "Old.", by=AGENT)
-    waiting = journal_at(journal.home, staging=True)
+    waiting = journal_at(journal.home, staged=("memory", "skill"))
     patch = edit.patch(waiting, "build", "# Steps", "# A", by=REVIEW).change
     entry = memory_file.remove(waiting, "notes", "Old", by=REVIEW).change
     edit.patch(journal, "build", "# Steps", "# B", by=PERSON)

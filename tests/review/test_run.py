@@ -126,9 +126,22 @@ def test_a_digest_takes_a_third_of_the_tokens_of_a_day_at_most(tmp_path: Path) -
     assert 3_000 < sizes[0] <= 4_200 < sizes[1] <= 6_200
 
 
+@pytest.mark.parametrize(
+    ("accepts", "kept", "staged"), [(("note",), 1, 1), (("skill", "rule"), 1, 1), (("line",), 0, 2)]
+)
+def test_a_kind_that_the_user_did_not_choose_waits(
+    accepts: tuple[Any, ...], kept: int, staged: int, tmp_path: Path
+) -> None:
+    said = answer(note("Mira likes tables."), skill("make-tables"))
+    review = review_now(tmp_path, session_about("Make a table."), said, inbox_accepts=accepts)
+    assert (review.kept, review.staged) == (kept, staged)
+    assert bool(notes_of(tmp_path)) is ("note" in accepts)
+    assert (tmp_path / "skills/make-tables").exists() is ("skill" in accepts)
+
+
 def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
     said = answer(note("Mira likes tables."), skill("make-tables"))
-    review = review_now(tmp_path, session_about("Make a table."), said, staging=True)
+    review = review_now(tmp_path, session_about("Make a table."), said, inbox_accepts=())
     assert (review.state, review.kept, review.staged) == ("kept", 0, 2)
     assert review.said == ("Waiting for you (`seasoned inbox`): memory +1; skill `make-tables` created")
     assert notes_of(tmp_path) == [] and not (tmp_path / "skills/make-tables").exists()
@@ -224,7 +237,7 @@ def test_wording_that_says_something_else_is_replaced_by_what_the_user_said(tmp_
 
 def test_a_staged_rule_waits_for_a_person(tmp_path: Path) -> None:
     keep_in_project(tmp_path)
-    review_now(tmp_path, session_about(*SAID), answer(rule("", NEVER)), staging=True)
+    review_now(tmp_path, session_about(*SAID), answer(rule("", NEVER)), inbox_accepts=())
     with open_at(tmp_path) as store:
         assert [one.state for one in rules_of(store, PROJECT)] == ["candidate"]
 

@@ -93,7 +93,7 @@ def fill_learned(home: Path, *, session: str = "codex:a") -> None:
         text = "# Release notes\n\n1. Read the log since the last tag.\n2. Newest first.\n"
         assert edit.create(desk, "release-notes", text, description="Write release notes.", by=by).ok
         assert edit.patch(desk, "release-notes", "Newest first.", "Breaking changes first.", by=by).ok
-        waiting = replace(desk, staging=True)
+        waiting = replace(desk, staged=("memory", "skill"))
         assert memory_file.add(waiting, "notes", "Run the linter before the tests.", by=by).ok
         opening = ReviewStart(
             ref=SessionRef("seasoned", "review-1"),

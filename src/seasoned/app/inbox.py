@@ -502,13 +502,15 @@ def undo(config: Config, store: Store, one: DecidedItem, *, by: str = "person") 
 
 
 def accept_by_setting(config: Config, store: Store) -> int:
-    """Accept what the user's setting allows, unless a later session shows harm; returns how many."""
-    if not config.inbox_accepts:
-        return 0
+    """Accept what the user's setting allows, unless a later session shows harm; returns how many.
+
+    Notes and skills that wait are not among them: the setting decided about those when they were written.
+    """
     redactor = make_redactor(config)
     done = Counter[str]()
     for one in read_inbox(config, store, gather(store), redactor).items:
-        if one.proposal.kind in config.inbox_accepts and one.can_accept and not one.check.harmed:
+        chosen = one.proposal.kind in config.inbox_accepts and one.proposal.change is None
+        if chosen and one.can_accept and not one.check.harmed:
             try:
                 accept(config, store, one.proposal, redactor, by="setting inbox_accepts")
                 done[one.proposal.kind] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import get_args
 
 import msgspec
 
@@ -12,7 +13,7 @@ from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
 from seasoned.review.answer import Context
 from seasoned.review.due import Reviewer, reviewer_of, settings_of
-from seasoned.review.journal import Change
+from seasoned.review.journal import Change, ChangeKind
 from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_since, spent_today
 from seasoned.review.prompt import make_ready
 from seasoned.review.run import kept_line, review_session
@@ -88,7 +89,7 @@ def plan_review(config: Config, session: Session, reviewer: Reviewer, *, staging
         skill_folder=str(config.skill_folder),
         project=context.project,
         project_folder=None if context.project_folder is None else str(context.project_folder),
-        staging=staging or settings.staging,
+        staging=bool(context.staged or settings.staged),
         page=None if page is None or not settings.stage_pages else page.tool,
         text=ready.text,
     )
@@ -174,5 +175,5 @@ def _context(config: Config, secrecy: Secrecy, session: Session, *, staging: boo
         memory_folder=config.memory_folder,
         skill_folder=config.skill_folder,
         project=None if found is None else found.key,
-        staging=staging,
+        staged=get_args(ChangeKind) if staging else (),
     )

@@ -106,8 +106,8 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
     except SeasonedError as error:
         # The file is not a history: trying again would not help.
         log(config.home, f"nothing was learned: {error}")
-    if config.inbox_accepts:
-        # Imported here: by default a person decides.
+    if not {"line", "correction", "rule"}.isdisjoint(config.inbox_accepts):
+        # Imported here: by default a person decides about these.
         from seasoned.app.inbox import accept_by_setting
 
         with own_store(config) as store:

@@ -16,7 +16,7 @@ from seasoned.lesson.rule import REVIEWED
 from seasoned.redact.key import Secrecy
 from seasoned.review import memory_file as memories
 from seasoned.review import skill_edit
-from seasoned.review.journal import ChangeJournal, Provenance, WriteReply
+from seasoned.review.journal import ChangeJournal, ChangeKind, Provenance, WriteReply
 from seasoned.review.overlap import ForeignTexts
 from seasoned.review.skill_library import MAIN, ids
 from seasoned.scan.intent import users_words
@@ -99,8 +99,8 @@ class Context:
     # The key of its project, whose notes and skills it reads and writes; None if it has none.
     project: str | None = None
     task: str | None = None
-    # Writes of memory and skills wait until a person accepts them.
-    staging: bool = False
+    # The kinds of changes that wait until a person accepts them.
+    staged: tuple[ChangeKind, ...] = ()
     # The texts of the session, and whether everything waits if it read web pages.
     foreign: ForeignTexts | None = None
     stage_pages: bool = True
@@ -131,7 +131,7 @@ class Context:
                 memory_folder=self.memory_folder,
                 skill_folder=skill_folder or self.skill_folder,
                 notes_folder=self.project_folder,
-                staging=self.staging,
+                staged=self.staged,
                 foreign=self.foreign,
                 stage_pages=self.stage_pages,
             )
@@ -195,8 +195,8 @@ def _keep_rules(rules: list[RuleAnswer], context: Context, session: Session) -> 
         if row is None:
             return 0
         for kept in found:
-            # With staging a person decides, as about any candidate.
-            lasts = 1 if context.staging else REVIEWED
+            # Where notes wait, a person decides, as about any candidate.
+            lasts = 1 if "memory" in context.staged else REVIEWED
             params = {"session_id": row["id"], "key": kept.key, "text": kept.text, "lasts": lasts, "said_at": None}
             store.run("rule.save", params)
     return len(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,6 +21,10 @@ _DAY_SECONDS = 86_400
 _ANSWER_SHARE = 0.1
 
 
+# What the setting calls the kinds of changes.
+_KINDS = {"memory": "note", "skill": "skill"}
+
+
 class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     """When a review is due, how far it may go, and what it may cost."""
 
@@ -34,15 +38,17 @@ class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     tokens_per_day: int | None = 20_000
     # What they may cost; requests with an unknown price count only by their tokens.
     usd_per_day: float | None = 2.0
-    # Whether the writes of a review wait until a person accepts them.
-    staging: bool = False
-    # Whether they wait if the session read web pages; what repeats a result or a page waits in any case.
+    # Whether its writes wait if the session read web pages; what repeats a result or a page waits in any case.
     stage_pages: bool = True
+    # The kinds that wait until a person accepts them.
+    staged: tuple[Literal["memory", "skill"], ...] = ()
 
 
 def settings_of(config: Config) -> ReviewSettings:
     """The review settings in a configuration; the rest are defaults."""
-    found: dict[str, Any] = {name: getattr(config, _PREFIX + name) for name in ReviewSettings.__struct_fields__}
+    names = [name for name in ReviewSettings.__struct_fields__ if name != "staged"]
+    found: dict[str, Any] = {name: getattr(config, _PREFIX + name) for name in names}
+    found["staged"] = tuple(kind for kind, name in _KINDS.items() if name not in config.inbox_accepts)
     return ReviewSettings(**found)
 
 

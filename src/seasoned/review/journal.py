@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -194,8 +194,8 @@ class ChangeJournal:
     notes_folder: Path | None = None
     notes_limit: int = NOTES_LIMIT
     user_limit: int = USER_LIMIT
-    # Writes by agents and reviews wait until a person accepts them.
-    staging: bool = False
+    # The kinds whose writes by agents and reviews wait until a person accepts them.
+    staged: Collection[ChangeKind] = ()
     # The session's texts: what repeats its results or pages waits for a person.
     foreign: ForeignTexts | None = None
     # Whether everything waits if the session read web pages.
@@ -255,7 +255,7 @@ class ChangeJournal:
             found = self.foreign.find(edit.after.decode("utf-8", "replace"), before=before)
             if found is not None:
                 return _Staging("foreign", found.source, found.sentence)
-        if self.staging:
+        if edit.kind in self.staged:
             return _Staging("setting")
         page = None if self.foreign is None or not self.stage_pages else self.foreign.page
         return None if page is None else _Staging("page", page)

@@ -63,7 +63,7 @@ def review_session(
         session=str(ref),
         parent=str(session.ref),
         task=request.task,
-        staging=context.staging or settings.staging,
+        staged=context.staged or settings.staged,
         foreign=request.foreign,
         stage_pages=settings.stage_pages,
     )
