@@ -73,7 +73,6 @@ PAGES = (
     "projects",
     f"projects/{_PROJECT}",
     "confirmations",
-    "learned",
     "usage",
     "sessions?sort=-cost",
     "usage?by=model&days=all",

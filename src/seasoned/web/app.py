@@ -17,12 +17,12 @@ from seasoned.web import login
 from seasoned.web.browser_session import BrowserSessions, load_pages_key
 from seasoned.web.history_store import HistoryStore, PageCache
 from seasoned.web.response import HEADERS, STATIC, message_page, static_version
-from seasoned.web.view import confirmations, inbox, insight, learned, live, overview, projects, sessions, usage
+from seasoned.web.view import confirmations, inbox, insight, live, overview, projects, sessions, usage
 
-# Every page that people can go to, in the order of the head; the last ones are in its menu.
+# Every page that people can go to, in the order of the head.
 PAGES = tuple(
     (module.PAGE, module.router)
-    for module in (overview, inbox, sessions, live, projects, usage, insight, confirmations, learned)
+    for module in (overview, inbox, sessions, live, projects, usage, insight, confirmations)
 )
 
 

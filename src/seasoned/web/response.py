@@ -58,8 +58,6 @@ class Page(msgspec.Struct, frozen=True):
     title: str
     # Relative to the address of the browser session.
     path: str
-    # In the menu behind the others: opened less often.
-    is_rare: bool = False
 
 
 def render(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
-from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -86,7 +85,6 @@ def sort_order(request: Request, columns: Sequence[Column], default: str) -> str
 
 
 MOST_ID = 2**63 - 1  # what a database can hold
-RowId = Annotated[int, Field(ge=0, le=MOST_ID)]
 
 
 def cursor_place(after: str) -> tuple[float, int]:

@@ -31,9 +31,6 @@ WHERE (:kind IS NULL OR kind = :kind)
   AND (:before IS NULL OR id < :before)
 ORDER BY id DESC LIMIT :limit;
 
--- name: counts
-SELECT kind, state, actor, count(*) AS changes FROM learned GROUP BY kind, state, actor ORDER BY kind, state, actor;
-
 -- name: unsettled
 SELECT * FROM learned WHERE state = 'writing' AND kind = :kind AND folder = :folder ORDER BY id;
 

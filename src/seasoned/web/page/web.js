@@ -178,14 +178,6 @@
 
   const isTyping = (event) => event.target.closest("input, textarea, select");
 
-  // The menu of the navigation closes by a click beside it, or by Escape.
-  function closeMenu(event) {
-    const menu = find(".menu[open]");
-    if (!menu || (event.key ? event.key !== "Escape" : menu.contains(event.target))) return;
-    menu.open = false;
-    if (event.key) menu.querySelector("summary").focus();
-  }
-
   // `g` and a digit go to a page, `/` to the search.
   let wentAt = 0;
   function goByKey(event) {
@@ -331,8 +323,6 @@
   const current = find(".top nav a[aria-current]");
   if (current) current.parentElement.scrollLeft = current.offsetLeft - current.parentElement.clientWidth / 2;
   addEventListener("keydown", goByKey);
-  addEventListener("keydown", closeMenu);
-  addEventListener("click", closeMenu);
   followWork();
   // Two clicks are one decision.
   addEventListener("submit", (event) => {
