@@ -270,12 +270,9 @@ def totals(
 
     `only`: the sessions to count. The requests of a team may be in another database than the sessions.
     """
-    found: dict[str | None, UsageTotal] = {}
-    for row in database.rows("gateway.usage_parts", {"since": since, "by": by, "has_choice": int(only is not None)}):
-        if only is None or row["session"] in only:
-            one = _total(row, row["name"])
-            known = found.get(one.name)
-            found[one.name] = one if known is None else _add_totals(known, one)
+    choice = {"has_choice": int(only is not None), "only": _encode(dict.fromkeys(only or (), 1)).decode()}
+    rows = database.rows("gateway.usage", {"since": since, "by": by, **choice})
+    found = {row["name"] or None: _total(row, row["name"]) for row in rows}
     if by == "session":
         for row in database.rows("gateway.last_prompts"):
             if row["session"] in found:
@@ -286,19 +283,6 @@ def totals(
     if by == "day":
         return sorted(found.values(), key=lambda one: one.name or "", reverse=True)
     return sorted(found.values(), key=lambda one: (-one.last_at, one.name or ""))
-
-
-def _add_totals(one: UsageTotal, other: UsageTotal) -> UsageTotal:
-    return UsageTotal(
-        name=one.name,
-        requests=one.requests + other.requests,
-        usage=one.usage + other.usage,
-        cost_usd=sum_known(one.cost_usd, other.cost_usd),
-        unpriced=one.unpriced + other.unpriced,
-        unrecorded=one.unrecorded + other.unrecorded,
-        last_at=max(one.last_at, other.last_at),
-        cost_source=one_source(one.cost_source, other.cost_source),
-    )
 
 
 def one_source(one: str | None, other: str | None) -> str | None:

@@ -68,17 +68,17 @@ FROM gateway_request WHERE key_name = :key_name AND day = :day;
 SELECT COUNT(*) AS turns, SUM(is_recorded) AS recorded FROM gateway_request
 WHERE purpose = 'turn' AND ended = 'complete' AND at >= :since AND at < :until;
 
--- name: usage_parts
--- By one name, and by session too where not all of them count.
+-- name: usage
+-- By one name. The sessions that count are keys of an object: both databases read those in the same words.
 SELECT CASE :by WHEN 'session' THEN session WHEN 'model' THEN model WHEN 'day' THEN day ELSE key_name END AS name,
-    CASE WHEN :has_choice = 1 THEN session END AS session, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens,
+    COUNT(*) AS requests, SUM(input_tokens) AS input_tokens,
     SUM(output_tokens) AS output_tokens, SUM(cache_read_tokens) AS cache_read_tokens,
     SUM(cache_write_tokens) AS cache_write_tokens, SUM(reasoning_tokens) AS reasoning_tokens,
     SUM(cost_usd) AS cost_usd, SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
     SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at,
     CASE WHEN MIN(cost_source) = MAX(cost_source) THEN MIN(cost_source)
         WHEN MIN(cost_source) IS NOT NULL THEN 'several' END AS cost_source
-FROM gateway_request WHERE at >= :since GROUP BY 1, 2;
+FROM gateway_request WHERE at >= :since AND (:has_choice = 0 OR session IN (SELECT key FROM json_each(:only))) GROUP BY 1;
 
 -- name: sessions
 SELECT DISTINCT session FROM gateway_request WHERE session <> '';
