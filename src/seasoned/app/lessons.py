@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.app.stores import count_waiting, histories, kept_secrecy
+from seasoned.app.stores import histories, kept_secrecy
 from seasoned.config import Config, load
 from seasoned.connect.plan import FileChange, read_present
 from seasoned.errors import NotFound
@@ -21,11 +21,8 @@ from seasoned.lesson.storage import refresh
 from seasoned.outcome.track import tracks
 from seasoned.project import checkout_root
 from seasoned.redact import Redactor
-from seasoned.report.report import Tell, answer_in_process
-from seasoned.store import DatabaseRow, Store, open_store
+from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import find_project, list_projects
-
-_STEP_SECONDS = 1.0  # between two progress lines
 
 
 class LessonEntry(msgspec.Struct, frozen=True):
@@ -225,19 +222,3 @@ def backtest(
     with histories(config or load(), [Path(path) for path in paths]) as read:
         key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
         return run_backtest(read.store, project=key, fewest=fewest if key is None else 1)[0]
-
-
-def main(path: str, project: str | None = None) -> None:
-    """Take in the sessions that no scan has taken in, and print progress lines, for the pages."""
-
-    def take_in(tell: Tell) -> bytes:
-        with open_store(Path(path)) as store:
-            every = count_waiting(store)
-            while not refresh(store, within_seconds=_STEP_SECONDS):
-                left = count_waiting(store)
-                # Changed rules may have queued more than there were.
-                every = max(every, left)
-                tell(every - left, every)
-        return b"done"
-
-    answer_in_process(take_in)

@@ -16,14 +16,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from starlette.requests import Request
 
 from seasoned.errors import CannotDo, SeasonedError, StoreError
 from seasoned.gateway.history_usage import fill_prices
-from seasoned.report.report import Revision
+from seasoned.lesson.storage import refresh
+from seasoned.report.report import Revision, Tell
+from seasoned.stats.interval import two_sided_t
 from seasoned.store import Store, open_store
 from seasoned.store.search import fill
 
@@ -33,6 +35,7 @@ _DAY = 86_400.0
 # How often to look for sessions to index, and how long to leave the processor to pages in between.
 _INDEX_SECONDS = 2.0
 _PAUSE_SECONDS = 0.01
+_STEP_SECONDS = 0.1
 _STOP_SECONDS = 2.0
 
 
@@ -67,24 +70,25 @@ class HistoryStore:
             await asyncio.to_thread(self._indexing.join, _STOP_SECONDS)
 
     def _index(self) -> None:
-        """Price what scans have read, and index it for search."""
-        if self._stopping.wait(_INDEX_SECONDS):
-            return
+        """Price what scans have read, index it for search, and learn from what no scan has learned from."""
+        # What intervals need takes a fifth of a second to import, for which the first page would wait.
+        two_sided_t(0.95, 2.0)
         with suppress(StoreError, StopIteration), self.open() as store:
             known: int | None = None
-            while True:
+            while not self._stopping.wait(_INDEX_SECONDS):
                 # Changes with every write of another connection.
                 now = store.connection.execute("PRAGMA data_version").fetchone()[0]
                 if now != known:
                     try:
                         fill_prices(store)
                         fill(store, pause=self._pause)
+                        # After an update these may be all sessions.
+                        while not refresh(store, within_seconds=_STEP_SECONDS):
+                            self._pause()
                         known = now
                     except StoreError:
                         # Another process holds the lock; the sessions still wait.
                         known = None
-                if self._stopping.wait(_INDEX_SECONDS):
-                    return
 
     def _pause(self) -> None:
         """Let the pages go first, and end soon when the server stops."""
@@ -123,18 +127,9 @@ def histories_of(request: Request) -> HistoryStore:
 
 # Results that pages may still show.
 _KEPT = 100
-# How long a page waits for a quick result; a slower one appears later by itself.
-_WAIT_SECONDS = 0.25
-_LOOK_SECONDS = 0.01
 # The server and the agents come first.
 _NICENESS = 5
 _log = logging.getLogger("seasoned.web")
-
-
-class TellProgress(Protocol):
-    """Reports the progress of work."""
-
-    def __call__(self, said: str, *, done: int = 0, total: int = 0) -> None: ...
 
 
 class BackgroundWork(msgspec.Struct, kw_only=True):
@@ -143,15 +138,14 @@ class BackgroundWork(msgspec.Struct, kw_only=True):
     title: str
     # Of the data that it is computed from.
     revision: Revision
-    said: str = ""
+    # Sessions read, of how many; 0 while that is unknown.
     done: int = 0
-    # 0 if the total is unknown.
     total: int = 0
     is_running: bool = True
     failure: str = ""
 
-    def tell(self, said: str, *, done: int = 0, total: int = 0) -> None:
-        self.said, self.done, self.total = said, done, total
+    def tell(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
 
 
 class CacheLookup(msgspec.Struct, Generic[_T], frozen=True):
@@ -165,23 +159,15 @@ class CacheLookup(msgspec.Struct, Generic[_T], frozen=True):
 
 
 class PageCache:
-    """The long work of a running server, one at a time for each name, and what it found."""
+    """The long work of a running server, one at a time for each name, and what it found. No page waits for it."""
 
     def __init__(self) -> None:
         self._works: dict[str, BackgroundWork] = {}
         # The value of each name, and the revision it was computed for.
         self._kept: dict[str, tuple[Revision, Any]] = {}
 
-    async def look(
-        self,
-        name: str,
-        title: str,
-        now: Revision,
-        find: Callable[[TellProgress], _T],
-        *,
-        is_asked: bool = False,
-    ) -> CacheLookup[_T]:
-        """The kept value; if the revision has changed, compute a new one meanwhile. `is_asked`: compute it now."""
+    def look(self, name: str, title: str, now: Revision, find: Callable[[Tell], _T]) -> CacheLookup[_T]:
+        """The kept value; if the revision has changed, a new one is computed meanwhile."""
         kept, work = self._kept.get(name), self._works.get(name)
         if kept is not None and now.takes_back(kept[0]):
             # It may quote something that was forgotten since.
@@ -189,22 +175,16 @@ class PageCache:
             kept = None
         # The same data would fail again, and a page that reloads must not repeat that.
         is_tried = work is not None and work.failure and work.revision == now
-        # Only the page that starts it waits.
-        waits = False
-        is_due = is_asked or (not is_tried and (kept is None or kept[0] != now))
+        is_due = not is_tried and (kept is None or kept[0] != now)
         if is_due and (work is None or not work.is_running):
-            waits = True
             work = self._begin(name, BackgroundWork(title=title, revision=now), find)
-        end = time.monotonic() + _WAIT_SECONDS
-        while waits and work is not None and work.is_running and time.monotonic() < end:
-            await asyncio.sleep(_LOOK_SECONDS)
         # As it is now, before the value is read: work that ends while the page is drawn must not look finished there.
         as_now = None if work is None else msgspec.structs.replace(work)
         shown = as_now if as_now is not None and (as_now.is_running or as_now.failure) else None
         at, value = self._kept.get(name, (None, None))
         return CacheLookup(value, at == now, shown)
 
-    def _begin(self, name: str, work: BackgroundWork, find: Callable[[TellProgress], Any]) -> BackgroundWork:
+    def _begin(self, name: str, work: BackgroundWork, find: Callable[[Tell], Any]) -> BackgroundWork:
         self._works[name] = work
         for oldest in list(self._kept)[:-_KEPT]:
             del self._kept[oldest]
@@ -212,7 +192,7 @@ class PageCache:
         threading.Thread(target=self._carry_out, args=(name, work, find), name="seasoned-work", daemon=True).start()
         return work
 
-    def _carry_out(self, name: str, work: BackgroundWork, find: Callable[[TellProgress], Any]) -> None:
+    def _carry_out(self, name: str, work: BackgroundWork, find: Callable[[Tell], Any]) -> None:
         try:
             self._kept[name] = (work.revision, find(work.tell))
         except SeasonedError as error:
@@ -225,49 +205,31 @@ class PageCache:
             work.is_running = False
 
 
-async def look_up_project(
-    request: Request,
-    name: str,
-    title: str,
-    now: Revision,
-    project: str | None,
-    make: Callable[[HistoryStore, TellProgress, str | None], _T],
-    *,
-    is_asked: bool = False,
+def look_up(
+    request: Request, module: str, kind: type[_T], title: str, now: Revision, project: str | None
 ) -> CacheLookup[_T]:
-    """The kept value for one project or for all."""
+    """What a module's `main` answers about a project or all, from another process, kept until the sessions change."""
     cache: PageCache = request.app.state.page_cache
-    histories = histories_of(request)
-    return await cache.look(
-        name if project is None else f"{name} of {project}",
-        title,
-        now,
-        lambda tell: make(histories, tell, project),
-        is_asked=is_asked,
-    )
+    path = histories_of(request).path
+
+    def find(tell: Tell) -> _T:
+        return msgspec.msgpack.decode(_run(module, path, project, tell), type=kind)
+
+    return cache.look(f"{module} of {project}", title, now, find)
 
 
-def run_in_process(
-    module: str, histories: HistoryStore, tell: TellProgress, project: str | None, *, what: str
-) -> bytes:
-    """What a module's `main` answers about the history store, in another process with a low priority."""
-    given = f"{str(histories.path)!r}, {project!r}"
-    code = f"import os; os.nice({_NICENESS}); from {module} import main; main({given})"
+def _run(module: str, path: Path, project: str | None, tell: Tell) -> bytes:
+    code = f"import os; os.nice({_NICENESS}); from {module} import main; main({str(path)!r}, {project!r})"
+    answer = None
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        data = _answer_bytes(process.stdout, tell)
-    if process.returncode != 0 or data is None:
-        raise CannotDo(f"{what} could not be computed. The server printed why.")
-    return data
-
-
-def _answer_bytes(lines: IO[bytes], tell: TellProgress) -> bytes | None:
-    for line in lines:
-        first, _, second = line.decode("ascii", "replace").strip().partition(" ")
-        # Progress comes in lines of two numbers; then `answer` and the length of what follows.
-        if first == "answer":
-            return lines.read(int(second))
-        done, every = int(first), int(second)
-        said = f"{done:,} of {every:,} sessions read" if done < every else "all sessions read; computing the figures"
-        tell(said, done=done, total=every)
-    return None
+        for line in process.stdout:
+            first, _, second = line.decode("ascii", "replace").strip().partition(" ")
+            # Progress comes in lines of two numbers; then `answer` and the length of what follows.
+            if first == "answer":
+                answer = process.stdout.read(int(second))
+                break
+            tell(int(first), int(second))
+    if process.returncode != 0 or answer is None:
+        raise CannotDo("it could not be computed. The server printed why.")
+    return answer

@@ -28,21 +28,13 @@ from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.report.report import revision
 from seasoned.store import Store
 from seasoned.web.display import project_link, session_link, short
-from seasoned.web.history_store import (
-    CacheLookup,
-    HistoryStore,
-    TellProgress,
-    histories_of,
-    look_up_project,
-    run_in_process,
-)
+from seasoned.web.history_store import CacheLookup, histories_of, look_up
 from seasoned.web.login import Deciding, Here, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect
 from seasoned.web.table import answer, choice_of, session_cell
 
 PAGE = Page("Inbox", "inbox")
 router = page_router()
-_TITLE = "Looking for what should last"
 _T = TypeVar("_T")
 
 
@@ -69,7 +61,7 @@ async def inbox_for(request: HTTPRequest, project: str | None = None) -> FoundIn
     now = await histories.read(revision)
     found: CacheLookup[Gathered] = CacheLookup(Gathered())
     if now.sessions:
-        found = await look_up_project(request, "inbox", _TITLE, now, project, _gathered)
+        found = look_up(request, "seasoned.app.inbox", Gathered, "Looking for what should last", now, project)
     gathered = found.value
     if gathered is None:
         return FoundInbox(None, None, found)
@@ -81,11 +73,6 @@ async def inbox_for(request: HTTPRequest, project: str | None = None) -> FoundIn
         return FoundInbox(inbox, gathered, found, names)
 
     return await histories.read(look)
-
-
-def _gathered(histories: HistoryStore, tell: TellProgress, project: str | None) -> Gathered:
-    data = run_in_process("seasoned.app.inbox", histories, tell, project, what="Inbox")
-    return msgspec.msgpack.decode(data, type=Gathered)
 
 
 @router.get("/inbox")

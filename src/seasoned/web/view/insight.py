@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import HTMLResponse, Response
 
@@ -12,14 +11,7 @@ from seasoned.errors import NotFound
 from seasoned.report.page.sections import render, words
 from seasoned.report.report import Report, revision
 from seasoned.web.display import session_link
-from seasoned.web.history_store import (
-    CacheLookup,
-    HistoryStore,
-    TellProgress,
-    histories_of,
-    look_up_project,
-    run_in_process,
-)
+from seasoned.web.history_store import CacheLookup, histories_of, look_up
 from seasoned.web.login import Here
 from seasoned.web.response import HEADERS, Page, page_router
 from seasoned.web.table import ProjectChoice, answer, choice_of
@@ -63,12 +55,7 @@ async def _look(request: HTTPRequest) -> tuple[CacheLookup[Report], ProjectChoic
     now, chosen = await histories_of(request).read(lambda store: (revision(store), choice_of(store, request)))
     if not now.sessions:
         return CacheLookup(None), chosen, False
-    return await look_up_project(request, "insight", "Making the report", now, chosen.key, _made), chosen, True
-
-
-def _made(histories: HistoryStore, tell: TellProgress, project: str | None) -> Report:
-    data = run_in_process("seasoned.report.report", histories, tell, project, what="The report")
-    return msgspec.msgpack.decode(data, type=Report)
+    return look_up(request, "seasoned.report.report", Report, "Making the report", now, chosen.key), chosen, True
 
 
 def _met(report: Report) -> list[list[tuple[str, str]]]:

@@ -20,20 +20,12 @@ from seasoned.gateway.history_usage import price_source
 from seasoned.lesson.ask import decide as decide_line
 from seasoned.lesson.rules import is_behind
 from seasoned.report.page.rows import number
-from seasoned.report.report import Revision, revision
 from seasoned.store import Store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
 from seasoned.text import dollars
 from seasoned.web.chart import WEEKS, Chart, rate_chart, spending_chart, weekly_rates
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
-from seasoned.web.history_store import (
-    CacheLookup,
-    HistoryStore,
-    TellProgress,
-    histories_of,
-    look_up_project,
-    run_in_process,
-)
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Deciding, Here, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect, with_query
 from seasoned.web.table import (
@@ -113,15 +105,14 @@ async def show_list(request: HTTPRequest, here: Here) -> Response:
 async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "") -> Response:
     """Show the sheet of a project as a session sees it, with the evidence of each line."""
     projects = {one.key: one for one in await _all(request)}
-    now, is_due, target, prices = await histories_of(request).read(
-        lambda store: (revision(store), is_behind(store), ProjectFinder(store).target(key), price_source(store))
+    waits, target, prices = await histories_of(request).read(
+        lambda store: (is_behind(store), ProjectFinder(store).target(key), price_source(store))
     )
     # An address may name a project by its last part, as people do.
     named = [one for one in projects.values() if one.name == key]
     row = projects.get(target) or (named[0] if len(named) == 1 else None)
     if row is None:
         raise NotFound(f"There is no project {key[:200]!r}, or its sessions were forgotten. See the list of projects.")
-    reading = await _refreshed(request, now) if is_due else None
     shown = await histories_of(request).read(lambda store: _shown(store, row, folder))
     found = await inbox_for(request, row.key)
     newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
@@ -139,7 +130,7 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         connectable=tuple(AGENTS),
         project_link=project_link,
         session_link=session_link,
-        reading=None if reading is None else reading.work,
+        waits=waits,
         sessions=sessions_link(project=row.key),
         link=project_link(row.key),
     )
@@ -167,17 +158,6 @@ async def change(request: HTTPRequest, here: Deciding) -> Response:
 
 async def _all(request: HTTPRequest) -> list[ProjectRow]:
     return await histories_of(request).read(list_projects)
-
-
-async def _refreshed(request: HTTPRequest, now: Revision) -> CacheLookup[bytes]:
-    """Learn from sessions that no scan has learned from, in the background: after an update, these may be all."""
-    # Computed again whenever something is left: a merge leaves something without adding sessions.
-    title = "Reading what sessions show about their projects"
-    return await look_up_project(request, "lessons", title, now, None, _take_in, is_asked=True)
-
-
-def _take_in(histories: HistoryStore, tell: TellProgress, project: str | None) -> bytes:
-    return run_in_process("seasoned.app.lessons", histories, tell, project, what="What sessions show")
 
 
 def _without(store: Store) -> int:
