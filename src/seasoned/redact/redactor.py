@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -190,12 +190,6 @@ def _weight(hit: Hit) -> tuple[int, bool]:
 
 # Characters to read beyond a cut, so that a secret across it is recognised.
 CUT_MARGIN = 160
-
-
-def is_clean(redactor: Redactor, texts: Iterable[str], common: Iterable[str] = ()) -> bool:
-    """Whether neither the texts nor the names around them contain a secret, and no name indicates one."""
-    names = tuple(common)
-    return not any(map(gives_away, names)) and not redactor.find("\n".join((*texts, *names)))
 
 
 @lru_cache(maxsize=4096)

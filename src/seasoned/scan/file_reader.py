@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,7 +21,7 @@ from seasoned.outcome.judge import judge
 from seasoned.outcome.recorded_label import label
 from seasoned.outcome.verdict import JUDGE, Verdict
 from seasoned.project import checkout_of, normal_remote
-from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
+from seasoned.redact.redactor import CUT_MARGIN, Redactor, gives_away
 from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents, users_words
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, SessionRows, UsageRow, call_totals
 from seasoned.scan.spoken_rule import SpokenRule, spoken_rules
@@ -41,21 +41,26 @@ _TIGHT_CHARS = 120
 _ARGUMENTS_CHARS = 8000
 _ITEMS = 50
 _DEPTH = 8
+# So many texts are looked through as one, with what is part of no secret between them.
+_LOOKED_THROUGH = 16
+_APART = "\n\0\n"
 _PASSED_ON = ("file_read", "search", "web", "file_write")
 _encode_short = msgspec.json.Encoder().encode
 
 
-class ShortCall(msgspec.Struct, frozen=True):
-    """The texts of a call that are stored."""
+class CutCall(NamedTuple):
+    """The texts of a call as they are stored if none of them holds a secret."""
 
     arguments: str
     result: str | None
     reason: str
+    # What is looked through, with a margin beyond each cut; None if a name promises a secret or too much is left.
+    seen: str | None
 
 
-def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> ShortCall:
-    """Truncate and redact a call; the names of all arguments are kept."""
-    # Texts seen while truncating, with a margin beyond each cut, and texts that many calls share.
+def cut_call(call: ToolCall, verdict: str, reason: str) -> CutCall:
+    """Truncate a call; the names of all arguments are kept."""
+    # Texts seen while truncating, and texts that many calls share.
     texts: list[str] = []
     common: list[str] = []
     speaks = tool_of(call.tool).form
@@ -69,21 +74,33 @@ def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> Sh
         return f"{text[:longest]} … [{len(text)} characters]"
 
     arguments = _encode_short(_cut_pairs(call.arguments, keep, common, _DEPTH)).decode("utf-8", "replace")
-    result = None if call.result is None else call.result.text
-    if result is not None and verdict == "ok" and len(result) > _CONTENT_CHARS and speaks in _PASSED_ON:
-        # The tool shows the written file: only the sentence that says so matters.
-        first = result[:_CONTENT_CHARS].partition("\n")[0] if speaks == "file_write" else ""
-        result = f"{first} [{result.count(chr(10)) + 1} lines, {len(result)} characters]".lstrip()
+    result = _told(call, verdict)
     short = None if result is None else _cut_result(result, verdict, texts)
     (common if verdict == "ok" else texts).append(reason)
-    if len(arguments) <= _ARGUMENTS_CHARS and is_clean(redactor, texts, common):
-        return ShortCall(arguments, short, reason)
-    # Rare: something may be secret, so each part is redacted separately, also by the names of its values.
-    return ShortCall(
+    is_plain = len(arguments) <= _ARGUMENTS_CHARS and not any(map(gives_away, common))
+    return CutCall(arguments, short, reason, "\n".join(texts + common) if is_plain else None)
+
+
+def redact_call(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> CutCall:
+    """The same where something may be secret: each part is redacted separately, also by the names of its values."""
+    longest = _CONTENT_CHARS if tool_of(call.tool).form == "file_write" else _VALUE_CHARS
+    result = _told(call, verdict)
+    return CutCall(
         _redacted_arguments(call.arguments, longest, redactor),
         None if result is None else _redacted_result(result, verdict, redactor),
         redactor.text(reason),
+        None,
     )
+
+
+def _told(call: ToolCall, verdict: str) -> str | None:
+    """The result of a call, without content that its tool only passes on."""
+    result, speaks = None if call.result is None else call.result.text, tool_of(call.tool).form
+    if result is None or verdict != "ok" or len(result) <= _CONTENT_CHARS or speaks not in _PASSED_ON:
+        return result
+    # The tool shows the written file: only the sentence that says so matters.
+    first = result[:_CONTENT_CHARS].partition("\n")[0] if speaks == "file_write" else ""
+    return f"{first} [{result.count(chr(10)) + 1} lines, {len(result)} characters]".lstrip()
 
 
 def _cut_result(text: str, verdict: str, texts: list[str]) -> str:
@@ -299,8 +316,7 @@ class FileReader:
 
     def _said(self, session: Session) -> list[tuple[int, int, str]]:
         """What people and agents said, truncated and redacted: the message, 1 for a person, and its words."""
-        self._clean.clear()
-        found = []
+        spoken = []
         for index, message in enumerate(session.messages, start=session.first_message):
             if message.role == "user":
                 words = users_words(message)
@@ -308,12 +324,13 @@ class FileReader:
                 is_spoken = message.role == "assistant" and not message.synthetic and not message.summary
                 words = message.text if is_spoken else None
             if words:
-                if self.redactor.find(words[: SAID_CHARS + CUT_MARGIN]):
-                    words = self.redactor.head(words, SAID_CHARS)
-                else:
-                    self._clean.add(words)
-                found.append((index, int(message.role == "user"), words[:SAID_CHARS]))
-        return found
+                spoken.append((index, int(message.role == "user"), words))
+        clean = self._clean_among([words[: SAID_CHARS + CUT_MARGIN] for *_, words in spoken])
+        self._clean = {spoken[at][2] for at in clean}
+        return [
+            (index, is_person, words[:SAID_CHARS] if at in clean else self.redactor.head(words, SAID_CHARS))
+            for at, (index, is_person, words) in enumerate(spoken)
+        ]
 
     def _remote(self, session: Session, cwd: str | None) -> str | None:
         """The recorded remote in its normal form."""
@@ -346,18 +363,32 @@ class FileReader:
         One step for all calls and then the next: what a step needs stays in the processor's cache, which takes a fifth
         less time than all steps for one call after the other.
         """
-        verdicts = [judge(one.call, agent=agent) for one in calls]
+        judged = [(one.call, judge(one.call, agent=agent)) for one in calls]
+        cuts = [cut_call(call, verdict.verdict, verdict.reason) for call, verdict in judged]
+        clean = self._clean_among([cut.seen for cut in cuts])
         shorts = [
-            shorten(one.call, verdict.verdict, verdict.reason, self.redactor)
-            for one, verdict in zip(calls, verdicts, strict=True)
+            cut if at in clean else redact_call(call, verdict.verdict, verdict.reason, self.redactor)
+            for at, (cut, (call, verdict)) in enumerate(zip(cuts, judged, strict=True))
         ]
         said = [self._intent(one.words) for one in calls]
         return [
             self._call_row(one, verdict, short, words, agent)
-            for one, verdict, short, words in zip(calls, verdicts, shorts, said, strict=True)
+            for one, (_, verdict), short, words in zip(calls, judged, shorts, said, strict=True)
         ]
 
-    def _call_row(self, one: SpokenCall, verdict: Verdict, short: ShortCall, words: str | None, agent: str) -> CallRow:
+    def _clean_among(self, texts: list[str | None]) -> set[int]:
+        """Which of the texts hold no secret. Most do not, so several are looked through as one."""
+        clean: set[int] = set()
+        # A text with other letters takes longer.
+        for is_ascii in (True, False):
+            places = [at for at, text in enumerate(texts) if text is not None and text.isascii() is is_ascii]
+            for start in range(0, len(places), _LOOKED_THROUGH):
+                block = {at: texts[at] or "" for at in places[start : start + _LOOKED_THROUGH]}
+                is_clean = not self.redactor.find(_APART.join(block.values()))
+                clean.update(at for at, text in block.items() if is_clean or not self.redactor.find(text))
+        return clean
+
+    def _call_row(self, one: SpokenCall, verdict: Verdict, short: CutCall, words: str | None, agent: str) -> CallRow:
         call = one.call
         flag = label(call, agent=agent, verdict=verdict)
         return CallRow(
