@@ -22,14 +22,14 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def reviewed(home: Path, samples: Path, *steps: Step, options: tuple[str, ...] = (), expect: int = 0) -> Any:
+def reviewed(home: Path, samples: Path, *steps: Step, more: str = "", expect: int = 0) -> Any:
     """A review by a model that plays a script, and the server that heard it."""
     (home / ".seasoned").mkdir(exist_ok=True)
     with serve_script(*steps) as server:
-        (home / ".seasoned/config.toml").write_text(f'model = "scripted"\nbase_url = "{server.base_url}"\n')
+        (home / ".seasoned/config.toml").write_text(f'model = "scripted"\nbase_url = "{server.base_url}"\n{more}')
         if expect:
-            return seasoned("review", CLAUDE, samples, *options, expect=expect), server
-        return answer("review", CLAUDE, samples, *options), server
+            return seasoned("review", CLAUDE, samples, expect=expect), server
+        return answer("review", CLAUDE, samples), server
 
 
 def test_a_session_of_another_agent_is_reviewed_and_its_lesson_kept(home: Path, samples: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_session_of_another_agent_is_reviewed_and_its_lesson_kept(home: Path, 
 
 
 def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
-    done, _ = reviewed(home, samples, proposed(note("A fact.")), options=("--staging",))
+    done, _ = reviewed(home, samples, proposed(note("A fact.")), more="inbox_accepts = []")
     assert (done["kept"], done["staged"]) == (0, 1)
     assert not (home / ".seasoned/memory/MEMORY.md").exists()
     assert [one["proposal"]["text"] for one in answer("inbox")["items"]] == ["A fact."]
@@ -119,12 +119,12 @@ def test_reviews_that_are_off_name_what_to_do(home: Path, samples: Path) -> None
 
 
 def test_a_dry_run_shows_what_would_be_sent_and_writes_nothing(home: Path, samples: Path) -> None:
-    plan = answer("review", CLAUDE, samples, "--dry-run", "--staging", "--agent", "model")
+    plan = answer("review", CLAUDE, samples, "--dry-run", "--agent", "model")
     assert plan["schema"] == "seasoned/review-plan/1" and plan["model"] is None
     assert plan["problem"].startswith("No model is configured")
     assert plan["bytes"] == len(plan["text"].encode()) and 0 < plan["tokens"] < plan["bytes"]
     assert "# Looking back on a session" in plan["text"] and plan["whole_messages"] == 24 < plan["messages"]
-    assert plan["memory_folder"] == str(home / ".seasoned/memory") and plan["staging"] is True
+    assert plan["memory_folder"] == str(home / ".seasoned/memory") and plan["staging"] is False
     assert plan["project_folder"].startswith(str(home / ".seasoned/projects/waypost-"))
     head = plan["text"].partition("# The session\n")[2].partition("## ")[0]
     assert f"| project: {plan['project']}" in head and "| folder: /" in head, "the digest says where it happened"

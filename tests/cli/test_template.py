@@ -65,7 +65,6 @@ def test_one_session_makes_a_template_of_ten_examples_at_most() -> None:
     one = max(sessions, key=lambda session: session["successful_calls"])["session_id"]
     found = answer("template", "create", one, "--name", "one")
     assert found["sources"][0].endswith(f":{one}") and 0 < len(found["examples"]) <= 10
-    assert len(answer("template", "create", one, "--name", "few", "--max-examples", 1)["examples"]) == 1
     assert answer("template", "create", one, "--type", "research", "--name", "r")["task_type"] == "research"
     names = {answer("template", "create", one, "--type", "research")["name"] for _ in range(2)}
     assert len(names) == 1 and re.fullmatch(r"research-.+-[0-9a-f]{8}", names.pop())
@@ -123,7 +122,7 @@ def test_a_retired_example_is_shown_to_nobody_until_it_is_restored(built: str) -
     assert first not in json.loads(seasoned("warm", built, "--json").stdout)["example_ids"]
     assert "retired" in seasoned("template", "show", built).stdout
     again = seasoned("template", "build", built, "--min-messages", 10).stdout
-    assert "1 example was retired" in again, "the same example in a new version stays retired"
+    assert "1 example is retired" in again, "the same example in a new version stays retired"
     assert answer("template", "list", "--stats")["states"]["retired"] == 1
     exported = json.loads(seasoned("template", "export", built, "--as", "warm-v2").stdout)
     kept = [one for one in answer("template", "show", built)["examples"] if one["state"] == "active"]
@@ -262,16 +261,3 @@ def test_auto_leaves_out_what_is_too_old_and_what_a_person_built_stays(built: st
     assert {one["state"] for one in answer("template", "show", built)["examples"]} == {"active"}
     assert "may be shown again" in seasoned("template", "retire", shown.id, "--undo").stdout
     assert answer("template", "show", "auto-file")["examples"][0]["state"] == "active"
-
-
-def test_show_counts_what_happened_with_each_version(built: str, store_path: Path) -> None:
-    with open_store(store_path) as store:
-        found = load(store, built)
-        for made in (0.0, time.time()):
-            save(store, msgspec.structs.replace(found, name="dated", created_at=made))
-    newest, first = answer("template", "show", "dated")["versions"]
-    assert (newest["version"], newest["worked"], newest["failed"]) == (2, 0, 0), "no call was made since"
-    assert (first["version"], first["shown"]) == (1, 0)
-    # Each example is itself a call that worked, in as many lineages as support it.
-    assert first["worked"] >= max(example.support for example in found.examples)
-    assert "until the next one was made" in seasoned("template", "show", "dated").stdout

@@ -181,8 +181,9 @@ def _schemas() -> set[str]:
     for one in modules():
         found |= set(re.findall(r'"seasoned/([a-z-]+)/1"', one.text))
         for node in ast.walk(one.tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("print_json"):
-                found.add(ast.literal_eval(node.args[0]))
+            is_answer = isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("print_json", "answered"))
+            if is_answer and isinstance(node.args[0], ast.Constant):
+                found.add(node.args[0].value)
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import get_args
 
 import msgspec
 
@@ -13,7 +12,7 @@ from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
 from seasoned.review.answer import Context
 from seasoned.review.due import Reviewer, reviewer_of, settings_of
-from seasoned.review.journal import Change, ChangeKind
+from seasoned.review.journal import Change
 from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_since, spent_today
 from seasoned.review.prompt import make_ready
 from seasoned.review.run import kept_line, review_session
@@ -61,16 +60,16 @@ def choose_reviewer(config: Config, session: Session, agent: str | None = None, 
     return found
 
 
-def review(config: Config, session: Session, reviewer: Reviewer, *, staging: bool) -> Review:
-    """Have a session reviewed, and keep what it taught; with `staging`, the changes wait for a person."""
-    return review_session(config, _context(config, kept_secrecy(config), session, staging=staging), session, reviewer)
+def review(config: Config, session: Session, reviewer: Reviewer) -> Review:
+    """Have a session reviewed, and keep what it taught."""
+    return review_session(config, _context(config, kept_secrecy(config), session), session, reviewer)
 
 
-def plan_review(config: Config, session: Session, reviewer: Reviewer, *, staging: bool) -> ReviewPreview:
+def plan_review(config: Config, session: Session, reviewer: Reviewer) -> ReviewPreview:
     """What a review would send. It writes nothing, not even a new redaction key."""
     settings = settings_of(config)
     # Not kept_secrecy: that would write a new key, and a dry run must leave no file behind.
-    context = _context(config, read_secrecy(config), session, staging=staging)
+    context = _context(config, read_secrecy(config), session)
     ready = make_ready(session, context, window=config.context_length, tokens_per_day=settings.tokens_per_day)
     page = ready.foreign.page
     with store_or_empty(config) as store:
@@ -89,7 +88,7 @@ def plan_review(config: Config, session: Session, reviewer: Reviewer, *, staging
         skill_folder=str(config.skill_folder),
         project=context.project,
         project_folder=None if context.project_folder is None else str(context.project_folder),
-        staging=bool(context.staged or settings.staged),
+        staging=bool(settings.staged),
         page=None if page is None or not settings.stage_pages else page.tool,
         text=ready.text,
     )
@@ -166,7 +165,7 @@ def _words_of(change: Change) -> str:
     return f"- {change.target}:" if change.kind == "skill" else f"- {(change.after or '').partition(chr(10))[0]}"
 
 
-def _context(config: Config, secrecy: Secrecy, session: Session, *, staging: bool) -> Context:
+def _context(config: Config, secrecy: Secrecy, session: Session) -> Context:
     with store_or_empty(config) as store:
         found = ProjectFinder(store).find(session.cwd, remote=session.remote, application=session.application)
     return Context(
@@ -175,5 +174,4 @@ def _context(config: Config, secrecy: Secrecy, session: Session, *, staging: boo
         memory_folder=config.memory_folder,
         skill_folder=config.skill_folder,
         project=None if found is None else found.key,
-        staged=get_args(ChangeKind) if staging else (),
     )

@@ -32,9 +32,8 @@ from seasoned.config import Config, load
 from seasoned.digest import short_digest
 from seasoned.errors import NotFound, UsageError
 from seasoned.example.block import Format
-from seasoned.example.call_form import call_form_of
 from seasoned.example.choose.offered import Tools
-from seasoned.example.example import MAX_AGE_DAYS, Template, check_name, name_from, name_key
+from seasoned.example.example import MAX_AGE_DAYS, Template, check_name, name_from
 from seasoned.example.library import storage
 from seasoned.example.library.exchange import MOST_BYTES, read_template
 from seasoned.example.library.storage import (
@@ -102,45 +101,6 @@ def find_template(store: Store, name: str) -> SavedTemplate:
     called, at, number = name.rpartition("@")
     found = storage.load(store, called, int(number)) if at and number.isdecimal() else storage.load(store, name)
     return SavedTemplate(found, *library_now(store))
-
-
-class VersionEffect(msgspec.Struct, frozen=True):
-    """What happened between a version of a template and the next. These are counts, and no proof of a cause."""
-
-    version: int
-    created_at: float
-    shown: int  # conversations that began with it
-    worked: int  # calls written like one of its examples, whether or not it was shown to their sessions
-    failed: int
-
-
-_NEWEST_SESSIONS = 200
-
-
-def version_effects(store: Store, name: str) -> tuple[VersionEffect, ...]:
-    """The kept versions of a template, newest first, by the newest sessions of each of their tools."""
-    newest = storage.load(store, name)
-    numbers = [row["version"] for row in store.rows("template.versions", {"key": name_key(name)})]
-    shown = {row["version"]: row["shown"] for row in store.rows("template.shown_versions", {"name": newest.name})}
-    found, until = list[VersionEffect](), float("inf")
-    for number in numbers:
-        one = storage.load(store, name, number)
-        ways = [_calls_like(store, one, query, until) for query in ("guard.worked", "guard.failed")]
-        found.append(VersionEffect(number, one.created_at, shown.get(number, 0), *ways))
-        until = one.created_at
-    return tuple(found)
-
-
-def _calls_like(store: Store, template: Template, query: str, until: float) -> int:
-    """How many calls since a template was made, and before a time, are written like one of its examples."""
-    count = 0
-    for tool in {example.tool for example in template.examples}:
-        forms = [call_form_of(tool, example.arguments) for example in template.examples if example.tool == tool]
-        known = [form for form in forms if form is not None]
-        rows = store.rows(query, {"tool": tool, "after": template.created_at, "limit": _NEWEST_SESSIONS})
-        made = [call_form_of(tool, row["arguments"]) for row in rows if template.created_at <= row["moment"] < until]
-        count += sum(call is not None and any(call.follows(form) for form in known) for call in made)
-    return count
 
 
 @contextmanager

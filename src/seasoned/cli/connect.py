@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from seasoned.cli.options import agrees, dry_run_option, json_option, yes_option
-from seasoned.cli.output import print_json, printable, say
+from seasoned.cli.options import agrees, dry_run_option, json_output, wants_json, words_in, yes_option
+from seasoned.cli.output import answered, printable, say
 from seasoned.config import Config, load
 from seasoned.connect.agent import AGENTS, KnownAgent, connector
 from seasoned.connect.apply import STAYS, apply_plan, chosen_parts, is_connected, own_programs, set_guard, undo_plan
 from seasoned.connect.apply import undo as undo_changes
-from seasoned.connect.plan import PARTS, ConnectPlan, FileChange, Part, guard_file, made_links, missing_links, preview
+from seasoned.connect.plan import (
+    PARTS,
+    ConnectPlan,
+    FileChange,
+    LinkedFolder,
+    Part,
+    guard_file,
+    made_links,
+    missing_links,
+    preview,
+)
 from seasoned.errors import UsageError
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -30,8 +41,8 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
     help=f"Connect only these, separated by commas: {', '.join(PARTS)}. Without it: all, or those chosen before.",
 )
 @yes_option
-@json_option
-def connect(agent: str | None, undo: bool, dry_run: bool, parts: str | None, yes: bool, as_json: bool) -> None:
+@json_output
+def connect(agent: str | None, undo: bool, dry_run: bool, parts: str | None, yes: bool) -> None:
     """Connect an agent you already use.
 
     Shows every file that would change, asks, keeps a copy and then writes. --undo restores the copy. Without a name it
@@ -44,14 +55,13 @@ def connect(agent: str | None, undo: bool, dry_run: bool, parts: str | None, yes
     if parts is not None and (undo or agent in (None, "hermes")):
         raise UsageError("--parts is for connecting one agent, and not for Hermes.")
     if agent is not None:
-        _connect(agent, undo=undo, dry_run=dry_run, parts=parts, yes=yes, as_json=as_json)
+        _connect(agent, undo=undo, dry_run=dry_run, parts=parts, yes=yes)
         return
     if undo:
         raise UsageError("Name the agent to undo: `seasoned connect AGENT --undo`.")
     config = load()
     known = [_state(config, name) for name in AGENTS]
-    if as_json:
-        print_json("connect", {"agents": known})
+    if answered("connect", {"agents": known}):
         return
     for name in _chosen(known, yes=yes, asks=not dry_run and sys.stdin.isatty()):
         _connect(name, dry_run=dry_run, yes=yes)
@@ -115,22 +125,14 @@ def _list_sentences(sentences: Iterable[str]) -> None:
 
 def _names(text: str) -> list[str]:
     """The agents that a person typed; asked again if one is not known."""
-    names = [word.strip() for word in text.split(",") if word.strip() not in ("", "none")]
+    names = [word for word in words_in(text) if word != "none"]
     for name in names:
         if name not in AGENTS:
             raise click.BadParameter(f"Unknown agent {name!r}. Agents are {', '.join(AGENTS)}.")
     return names
 
 
-def _connect(
-    agent: str,
-    *,
-    undo: bool = False,
-    dry_run: bool = False,
-    parts: str | None = None,
-    yes: bool = False,
-    as_json: bool = False,
-) -> None:
+def _connect(agent: str, *, undo: bool = False, dry_run: bool, parts: str | None = None, yes: bool) -> None:
     """Connect one agent, or undo that."""
     config = load()
     module, known = connector(agent), AGENTS[agent]
@@ -144,14 +146,14 @@ def _connect(
         plan = module.plan(config, programs=own_programs(), parts=_parts(parts, known, before))
     answer = _answer(plan, undo=undo)
     answer["lacks"] = [] if undo else list(known.lacks)
-    if not as_json:
+    if not wants_json():
         show_plan(plan, undo=undo)
     # Nothing to write, so there is nothing to ask.
     if dry_run or (not undo and plan.is_empty):
         answer["state"] = "previewed" if dry_run else "unchanged"
         if not dry_run and is_connected(agent, home=config.home):
             set_guard(plan, home=config.home)
-    elif not agrees("Undo these changes?" if undo else "Write these changes?", yes=yes, as_json=as_json):
+    elif not agrees("Undo these changes?" if undo else "Write these changes?", yes=yes):
         answer["state"] = "declined"
     elif undo:
         undo_changes(agent, home=config.home, remove_ours=remove_ours)
@@ -159,14 +161,14 @@ def _connect(
     else:
         answer["kept"] = str(apply_plan(plan, home=config.home, remove_ours=remove_ours))
         answer["state"] = "connected"
-    _end(answer, as_json=as_json)
+    _end(answer)
 
 
 def _parts(text: str | None, known: KnownAgent, before: tuple[Part, ...]) -> tuple[Part, ...]:
     """The parts that a list names; without one those of the last time, or all."""
     if text is None:
         return before
-    named = {word.strip() for word in text.split(",") if word.strip()}
+    named = set(words_in(text))
     unknown = sorted(named - set(PARTS))
     if unknown or not named:
         what = ", ".join(map(repr, unknown)) or "nothing"
@@ -176,19 +178,13 @@ def _parts(text: str | None, known: KnownAgent, before: tuple[Part, ...]) -> tup
 
 def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
     changes = [{"path": str(one.path), "why": one.why, "diff": preview(one)} for one in plan.changes]
-    links = [
-        str(path)
-        for one in plan.links
-        for path in (made_links(one) if undo else [one.folder / name for name in missing_links(one)])
-    ]
-    return {
-        "agent": plan.agent,
-        "state": "",
-        "parts": list(plan.parts),
-        "changes": changes,
-        "links": links,
-        "steps": list(plan.steps),
-    }
+    links = [path for one in plan.links for path in _links(one, undo=undo)]
+    about = {"agent": plan.agent, "state": "", "parts": list(plan.parts), "changes": changes}
+    return {**about, "links": list(map(str, links)), "steps": list(plan.steps)}
+
+
+def _links(one: LinkedFolder, *, undo: bool) -> list[Path]:
+    return list(made_links(one)) if undo else [one.folder / name for name in missing_links(one)]
 
 
 def show_plan(plan: ConnectPlan, *, undo: bool) -> None:
@@ -198,11 +194,8 @@ def show_plan(plan: ConnectPlan, *, undo: bool) -> None:
         show_diff(one)
         say("")
     for each in plan.links:
-        names = [path.name for path in made_links(each)] if undo else missing_links(each)
-        if undo:
-            say(f"{each.folder}: links to {each.source} are removed ({len(names)})", bold=True)
-        else:
-            say(f"{each.folder}: {each.why} ({', '.join(names) or 'none yet'})", bold=True)
+        names = ", ".join(path.name for path in _links(each, undo=undo)) or "none yet"
+        say(f"{each.folder}: {f'links to {each.source} are removed' if undo else each.why} ({names})", bold=True)
     if "confirmations" in plan.parts and not undo and plan.agent in AGENTS and plan.agent != "hermes":
         said = f"While Seasoned is missing or broken, {AGENTS[plan.agent].title} refuses all calls that may change"
         say(f"{said} something.\nTo let them run: rm {guard_file(load().home, plan.agent)}")
@@ -217,9 +210,8 @@ def show_diff(change: FileChange, *, indent: str = "", is_short: bool = False) -
         click.secho(indent + line, fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1]))
 
 
-def _end(answer: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json("connect", answer)
+def _end(answer: dict[str, Any]) -> None:
+    if answered("connect", answer):
         return
     agent = answer["agent"]
     since = ", but for what was written since" if any(STAYS in one["why"] for one in answer["changes"]) else ""

@@ -15,8 +15,8 @@ import msgspec
 
 from seasoned.app.scheduler import add_job, jobs_database, run_job, start_scheduler
 from seasoned.app.stores import kept_secrecy, open_log
-from seasoned.cli.options import Commands, json_option, yes_option
-from seasoned.cli.output import console, print_json, printable, say, table, when
+from seasoned.cli.options import Commands, json_output, wants_json, yes_option
+from seasoned.cli.output import answered, console, printable, records, say, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, NotFound
 from seasoned.runner.agent import AGENT_PROGRAMS
@@ -73,8 +73,8 @@ def cron() -> None:
 @click.option("--repeat", type=int, help="Run this many times, then stop.")
 @click.option("--missed", type=click.Choice(["skip", "once"]), default="once", help="What to do about missed times.")
 @click.option("--timeout", default="30m", metavar="SPAN", help="Stop a run after this time.")
-@json_option
-def add(as_json: bool, prompt: str | None, delivery: tuple[str, ...], **options: Any) -> None:
+@json_output
+def add(prompt: str | None, delivery: tuple[str, ...], **options: Any) -> None:
     """Add a job and show when it runs next.
 
     WHEN is a cron expression, `every 30m`, `in 2h`, or a date such as `2030-12-24 18:00`. A PROMPT of `-` is read from
@@ -90,58 +90,50 @@ def add(as_json: bool, prompt: str | None, delivery: tuple[str, ...], **options:
     with jobs_database(config) as database:
         job = add_job(config, database, prompt=text, delivery=delivery, now=now, **options)
         state = health(database, now)
-    _print_job(job, now, as_json=as_json)
-    if not as_json and not state.is_kept:
+    _print_job(job, now)
+    if not state.is_kept and not wants_json():
         # Without a scheduler the job would silently wait forever.
         say(state.sentence, err=True)
 
 
 @cron.command("list")
 @click.argument("job", required=False)
-@json_option
-def list_jobs(job: str | None, as_json: bool) -> None:
+@json_output
+def list_jobs(job: str | None) -> None:
     """List jobs, or show one and its next five times.
 
     \b
     Example: seasoned cron list morning
     """
-    if job is not None:
-        _print_one(job, as_json=as_json)
-        return
     now = time.time()
     with jobs_database() as database:
+        if job is not None:
+            _print_one(job_table.find(database, job), now)
+            return
         found = job_table.jobs(database)
         # One look-up for each job is quick, because the history is indexed by job.
         last = {one.job.id: next(iter(job_table.history(database, one.job.id, limit=1)), None) for one in found}
         state = health(database, now)
-    if as_json:
-        answers = [{**describe(one, now=now), "last": msgspec.to_builtins(last[one.job.id])} for one in found]
-        print_json("cron-jobs", {"jobs": answers, "is_kept": state.is_kept, "said": state.sentence})
+    answers = [{**describe(one, now=now), "last": msgspec.to_builtins(last[one.job.id])} for one in found]
+    if answered("cron-jobs", {"jobs": answers, "is_kept": state.is_kept, "said": state.sentence}):
         return
     if not found:
         say('No jobs yet. Try: seasoned cron add NAME "every 1h" "What to do."')
         return
-    rows = [
-        (
-            one.job.name,
-            in_words(one.job.schedule, one.job.zone),
-            when(one.next_at),
-            one.state,
-            one.runs,
-            record.outcome if (record := last[one.job.id]) is not None else None,
-        )
-        for one in found
-    ]
-    table(["job", "when", "next", "state", "runs", "last"], rows, nowrap=["job", "next"])
+
+    def outcome(one: StoredJob) -> str | None:
+        record = last[one.job.id]
+        return None if record is None else record.outcome
+
+    time_words = ("when", lambda one: in_words(one.job.schedule, one.job.zone))
+    records(found, "job=job.name", time_words, "next=next_at state runs", ("last", outcome), nowrap=["job", "next"])
     # On stdout if all is well, on stderr as a warning.
     say(state.sentence, err=not state.is_kept)
 
 
-def _print_one(job: str, *, as_json: bool) -> None:
-    with jobs_database() as database:
-        stored = job_table.find(database, job)
-    _print_job(stored, time.time(), as_json=as_json)
-    for field in (*_SHOWN, *_RULES) if not as_json else ():
+def _print_one(stored: StoredJob, now: float) -> None:
+    _print_job(stored, now)
+    for field in (*_SHOWN, *_RULES) if not wants_json() else ():
         value = getattr(stored.job, field)
         if value not in (None, "", (), False):
             text = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else value
@@ -150,8 +142,8 @@ def _print_one(job: str, *, as_json: bool) -> None:
 
 @cron.command()
 @_job_argument
-@json_option
-def run(job: str, as_json: bool) -> None:
+@json_output
+def run(job: str) -> None:
     """Run a job now and deliver its answer.
 
     \b
@@ -160,11 +152,9 @@ def run(job: str, as_json: bool) -> None:
     config = load()
     with jobs_database(config) as database:
         # Programs read JSON from stdout, so what the job itself prints goes to stderr.
-        ran, record, is_here = run_job(config, database, job, out=sys.stderr if as_json else sys.stdout)
-    if as_json:
-        print_json("cron-run", msgspec.to_builtins(record))
-    # Otherwise the answer itself has just been printed.
-    elif not is_here or "stdout" not in ran.delivery or record.delivery != "delivered":
+        ran, record, is_here = run_job(config, database, job, out=sys.stderr if wants_json() else sys.stdout)
+    is_printed = is_here and "stdout" in ran.delivery and record.delivery == "delivered"
+    if not answered("cron-run", msgspec.to_builtins(record)) and not is_printed:
         _print_run(record, ran.name)
     # After printing, so that the exit code and the record both reach the caller.
     if record.outcome in ("failed", "unknown"):
@@ -174,8 +164,8 @@ def run(job: str, as_json: bool) -> None:
 @cron.command()
 @_job_argument
 @click.option("--undo", is_flag=True, help="Resume it at its next time.")
-@json_option
-def pause(job: str, undo: bool, as_json: bool) -> None:
+@json_output
+def pause(job: str, undo: bool) -> None:
     """Pause a job, or resume it.
 
     \b
@@ -183,14 +173,14 @@ def pause(job: str, undo: bool, as_json: bool) -> None:
     """
     with jobs_database() as database:
         change = job_table.resume if undo else job_table.pause
-        _print_job(change(database, job, now=time.time()), time.time(), as_json=as_json)
+        _print_job(change(database, job, now=time.time()), time.time())
 
 
 @cron.command()
 @_job_argument
 @yes_option
-@json_option
-def remove(job: str, yes: bool, as_json: bool) -> None:
+@json_output
+def remove(job: str, yes: bool) -> None:
     """Remove a job; its history stays.
 
     \b
@@ -199,15 +189,15 @@ def remove(job: str, yes: bool, as_json: bool) -> None:
     if not yes:
         click.confirm(f"Remove the job {job!r}?", abort=True, err=True)
     with jobs_database() as database:
-        _print_job(job_table.remove(database, job, now=time.time()), time.time(), as_json=as_json)
+        _print_job(job_table.remove(database, job, now=time.time()), time.time())
 
 
 @cron.command()
 @click.argument("job", required=False)
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, help="List at most this many runs.")
 @click.option("--output", "with_output", is_flag=True, help="Print the whole answers.")
-@json_option
-def history(job: str | None, limit: int, with_output: bool, as_json: bool) -> None:
+@json_output
+def history(job: str | None, limit: int, with_output: bool) -> None:
     """List past runs, what they cost and what came of them.
 
     JOB is a name, or the id of a removed job. Without one, the runs of all jobs are listed.
@@ -226,35 +216,35 @@ def history(job: str | None, limit: int, with_output: bool, as_json: bool) -> No
                 if not job_table.history(database, job, limit=1):
                     raise
         found = job_table.history(database, job_id, limit=limit)
-    if as_json:
-        print_json("cron-history", {"runs": [msgspec.to_builtins(one) for one in found]})
-    elif not found:
+    if answered("cron-history", {"runs": msgspec.to_builtins(found)}):
+        return
+    if not found:
         say("Nothing has run yet.")
     elif with_output:
         for one in found:
             _print_run(one, names.get(one.job_id, one.job_id))
     else:
-        _print_history(found, names)
+        who = ("job", lambda one: names.get(one.job_id, one.job_id))
+        figures = (("seconds", _seconds), "in=tokens_in out=tokens_out", ("cost", _cost), "delivery", ("what", _what))
+        nowrap = ["time", "outcome", "delivery"]
+        records(found, "time=scheduled_at", who, ("outcome", _outcome), *figures, nowrap=nowrap)
 
 
-def _print_history(found: list[JobRun], names: dict[str, str]) -> None:
-    rows = [
-        (
-            when(one.scheduled_at),
-            names.get(one.job_id, one.job_id),
-            f"{one.outcome}{f' ({one.fault})' if one.fault else ''}",
-            None if one.started_at is None or one.ended_at is None else f"{one.ended_at - one.started_at:.1f}",
-            one.tokens_in,
-            one.tokens_out,
-            None if one.cost_usd is None else f"${one.cost_usd:.4f}",
-            one.delivery,
-            # The most telling text there is, in one line: why it failed, what was noted, or how the answer begins.
-            " ".join((one.reason or one.note or one.output).split())[:100],
-        )
-        for one in found
-    ]
-    columns = ["time", "job", "outcome", "seconds", "in", "out", "cost", "delivery", "what"]
-    table(columns, rows, nowrap=["time", "outcome", "delivery"])
+def _outcome(one: JobRun) -> str:
+    return f"{one.outcome} ({one.fault})" if one.fault else one.outcome
+
+
+def _seconds(one: JobRun) -> str | None:
+    return None if one.started_at is None or one.ended_at is None else f"{one.ended_at - one.started_at:.1f}"
+
+
+def _cost(one: JobRun) -> str | None:
+    return None if one.cost_usd is None else f"${one.cost_usd:.4f}"
+
+
+def _what(one: JobRun) -> str:
+    """The most telling text there is, in one line: why it failed, what was noted, or how the answer begins."""
+    return " ".join((one.reason or one.note or one.output).split())[:100]
 
 
 @cron.command()
@@ -286,11 +276,10 @@ def serve() -> None:
     running.stop()
 
 
-def _print_job(stored: StoredJob, now: float, *, as_json: bool) -> None:
+def _print_job(stored: StoredJob, now: float) -> None:
     """A job and its next five times."""
     found = describe(stored, now=now)
-    if as_json:
-        print_json("cron-job", found)
+    if answered("cron-job", found):
         return
     say(printable(f"{found['name']} · {found['when']} · {found['zone']} · {found['state']} · id {found['id']}"))
     if not found["next_times"]:
@@ -305,8 +294,7 @@ def _print_run(record: JobRun, name: str) -> None:
 
     out = console()
     head = Text(f"{when(record.scheduled_at)} {printable(name)} ")
-    fault = f" ({record.fault})" if record.fault else ""
-    head.append(f"{record.outcome}{fault}", style=_COLOURS.get(record.outcome, ""))
+    head.append(_outcome(record), style=_COLOURS.get(record.outcome, ""))
     head.append(f" · delivery: {record.delivery}", style="dim")
     out.print(head)
     for text in (record.reason, record.note, record.delivery_error, record.output):

@@ -16,8 +16,8 @@ import msgspec
 from seasoned.app import experiment as experiments
 from seasoned.app.experiment import ExpectedPower, ExperimentPlan, live_experiment, live_experiments, task_experiments
 from seasoned.app.stores import user_store
-from seasoned.cli.options import Commands, base_url_option, json_option, model_option, yes_option
-from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when
+from seasoned.cli.options import Commands, base_url_option, json_output, model_option, wants_json, words_in, yes_option
+from seasoned.cli.output import ReadingBar, answered, printable, records, say, table, when
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis, amount, change, sentences
@@ -27,7 +27,6 @@ from seasoned.experiment.live.live_report import (
     MEASURES,
     LiveEffect,
     LiveExample,
-    LiveListing,
     LiveMeasure,
     LiveReport,
 )
@@ -67,30 +66,33 @@ class TerminalObserver:
             yield bar
 
 
-def print_live_list(found: Sequence[LiveListing]) -> None:
-    """A table of experiments on live sessions."""
-    rows = [
-        (one.name, ", ".join(one.arms), one.sessions, one.exposed, when(one.began_at), when(one.last_at))
-        for one in found
-    ]
-    columns = ["running", "arms", "sessions", "shown a block", "since", "last session"]
-    table(columns, rows, nowrap=["running"])
-
-
-def print_live(name: str, *, as_json: bool) -> None:
+def print_live(name: str) -> None:
     """What a running experiment shows so far."""
     report = live_experiment(load(), name)
-    if as_json:
-        answer: dict[str, Any] = msgspec.to_builtins(report)
-        # One line, because an experiment on tasks of the same name prints its own before it.
-        print_json("live-experiment", answer, lines=True)
+    # One line, because an experiment on tasks of the same name prints its own before it.
+    if answered("live-experiment", msgspec.to_builtins(report), lines=True):
         return
-    _print_head(report)
+    parts = [f"{plural(report.sessions, 'session')} since {when(report.began_at)}"]
+    parts += [f"{report.waiting} not counted yet"] if report.waiting else []
+    parts += [f"{report.earlier} with an earlier split, left out"] if report.earlier else []
+    say(f"{printable(report.name)}: {', '.join(parts)}.")
     _print_arms(report)
-    _print_effects(report)
+    say()
+    records(report.effects, ("contrast", _contrast), ("measure", _measure), ("difference", _difference), _P_VALUE)
     if report.examples:
         _print_examples(report.examples)
     _print_sentences(report.sentences, report.may_not)
+
+
+_P_VALUE = ("p (Holm)", lambda one: one.adjusted_p)
+
+
+def _contrast(one: Any) -> str:
+    return f"{one.arm} − {one.against}"
+
+
+def _measure(one: LiveEffect) -> str:
+    return MEASURES[one.measure].label + (" (decides)" if one.measure == "error" else "")
 
 
 def _print_sentences(may: Sequence[str], may_not: Sequence[str]) -> None:
@@ -101,27 +103,16 @@ def _print_sentences(may: Sequence[str], may_not: Sequence[str]) -> None:
             say(f"- {sentence}")
 
 
-def _print_head(report: LiveReport) -> None:
-    parts = [f"{plural(report.sessions, 'session')} since {when(report.began_at)}"]
-    if report.waiting:
-        parts.append(f"{report.waiting} not counted yet")
-    if report.earlier:
-        parts.append(f"{report.earlier} with an earlier split, left out")
-    say(f"{printable(report.name)}: {', '.join(parts)}.")
-
-
 def _print_arms(report: LiveReport) -> None:
-    rows = [
-        (
-            one.arm + (" (control)" if one.is_control else ""),
-            one.assigned,
-            one.exposed,
-            one.measured,
-            f"{one.failed} of {one.calls}",
-        )
-        for one in report.arms
-    ]
-    table(["arm", "assigned", "shown a block", "with calls", "failed of calls"], rows, nowrap=["arm"])
+    records(
+        report.arms,
+        ("arm", lambda one: one.arm + (" (control)" if one.is_control else "")),
+        "assigned",
+        ("shown a block", lambda one: one.exposed),
+        ("with calls", lambda one: one.measured),
+        ("failed of calls", lambda one: f"{one.failed} of {one.calls}"),
+        nowrap=["arm"],
+    )
     means = [
         (
             kind.label + (" (decides)" if name == "error" else ""),
@@ -164,63 +155,42 @@ def _ratio(one: SampleRatio) -> str:
     return f"Assigned {counts}, {wanted} expected: {said} (p {one.p_value:.2g})."
 
 
-def _print_effects(report: LiveReport) -> None:
-    rows = [
-        (
-            f"{one.arm} − {one.against}",
-            MEASURES[one.measure].label + (" (decides)" if one.measure == "error" else ""),
-            _difference(one),
-            one.adjusted_p,
-        )
-        for one in report.effects
-    ]
-    say()
-    table(["contrast", "measure", "difference", "p (Holm)"], rows, nowrap=["contrast"])
-
-
 def _print_examples(examples: Sequence[LiveExample]) -> None:
-    rows = [
-        (
-            one.effect.example_id,
-            one.effect.tool,
-            one.effect.arm,
-            one.effect.measured,
-            one.effect.measured_without,
-            points_between(one.effect.estimate),
-            one.effect.answer,
-            one.state,
-        )
-        for one in examples
-    ]
-    columns = ["example", "tool", "arm", "with", "without", "calls that work", "", "state"]
     say()
-    table(columns, rows, nowrap=["example"])
+    records(
+        examples,
+        "example=effect.example_id tool=effect.tool arm=effect.arm",
+        "with=effect.measured without=effect.measured_without",
+        ("calls that work", lambda one: points_between(one.effect.estimate)),
+        ("", lambda one: one.effect.answer),
+        "state",
+        nowrap=["example"],
+    )
     for one in examples:
         if one.state != "active":
             about = f"{one.effect.example_id} is {one.state} since {when(one.changed_at)}"
             say(f"{about}: {printable(one.state_reason or '')}")
 
 
-def print_list(*, as_json: bool) -> None:
+def print_list() -> None:
     """Every experiment with what is finished of it, and those that run on live sessions."""
     config = load()
     with user_store(config) as store:
         found = [(one.design, one.began_at, one.counted) for one in task_experiments(store)]
     live = live_experiments(config)
-    if as_json:
-        answer = [
-            {
-                "name": design.name,
-                "tasks": design.tasks,
-                "part": design.part,
-                "arms": list(design.arms),
-                "primary": design.plan.primary,
-                "created_at": at,
-                "models": [{"model": one.model, "runs": one.runs, "ended_at": one.ended_at} for one in counted],
-            }
-            for design, at, counted in found
-        ]
-        print_json("experiments", {"experiments": answer, "count": len(answer), "live": msgspec.to_builtins(live)})
+    answer = [
+        {
+            "name": design.name,
+            "tasks": design.tasks,
+            "part": design.part,
+            "arms": list(design.arms),
+            "primary": design.plan.primary,
+            "created_at": at,
+            "models": [{"model": one.model, "runs": one.runs, "ended_at": one.ended_at} for one in counted],
+        }
+        for design, at, counted in found
+    ]
+    if answered("experiments", {"experiments": answer, "count": len(answer), "live": msgspec.to_builtins(live)}):
         return
     rows = [
         (design.name, design.tasks, one.part, one.model, one.arms, one.tasks, one.runs, when(one.ended_at))
@@ -229,16 +199,17 @@ def print_list(*, as_json: bool) -> None:
     ]
     # Planned or interrupted before the first run; listed, so that it can be continued.
     rows += [(design.name, design.tasks, design.part, "–", 0, 0, 0, "–") for design, _, counted in found if not counted]
-    columns = ["experiment", "tasks", "part", "model", "arms", "done", "runs", "last run"]
     if rows:
-        table(columns, rows, nowrap=["experiment"])
+        table(["experiment", "tasks", "part", "model", "arms", "done", "runs", "last run"], rows, nowrap=["experiment"])
     elif not live:
         say(f"There are no experiments yet. {_MADE_BY}")
     if live:
-        print_live_list(live)
+        shown = ("shown a block", lambda one: one.exposed)
+        last = ("last session", lambda one: when(one.last_at))
+        records(live, "running=name arms sessions", shown, "since=began_at", last, nowrap=["running"])
 
 
-def print_shown(name: str, *, model: str | None, as_json: bool) -> None:
+def print_shown(name: str, *, model: str | None) -> None:
     """What the experiment of this name found on tasks, and what it shows on live sessions."""
     config = load()
     with user_store(config) as store:
@@ -250,23 +221,21 @@ def print_shown(name: str, *, model: str | None, as_json: bool) -> None:
         known = ", ".join(dict.fromkeys(map(repr, (*on_tasks, *live))))
         raise NotFound(f"No experiment {name!r}{f'. Known: {known}' if known else ''}. {_MADE_BY}")
     if has_runs:
-        print_found(name, model=model, as_json=as_json)
+        print_found(name, model=model)
     elif model is not None:
         raise UsageError(f"{name!r} runs on live sessions. Drop --model.")
     if is_live and model is None:
-        print_live(name, as_json=as_json)
+        print_live(name)
 
 
-def print_found(name: str, *, model: str | None, as_json: bool) -> None:
+def print_found(name: str, *, model: str | None) -> None:
     """What an experiment found, for each model that ran it."""
     with user_store(load()) as store:
         found = analyses(store, name, model=model)
     for one in found:
         said = sentences(one)
-        if as_json:
-            answer = msgspec.to_builtins(one)
-            print_json("experiment", {**answer, "may": list(said.may), "may_not": list(said.may_not)}, lines=True)
-        else:
+        answer = {**msgspec.to_builtins(one), "may": list(said.may), "may_not": list(said.may_not)}
+        if not answered("experiment", answer, lines=True):
             _print_analysis(one)
             _print_sentences(said.may, said.may_not)
 
@@ -280,15 +249,9 @@ def _print_analysis(found: Analysis) -> None:
         (arm.arm, arm.tasks, arm.runs, *[amount(arm.measures[name].value, name) for name in names])
         for arm in found.arms
     ]
-    columns = ["arm", "tasks", "runs", *[KINDS[name].label for name in names]]
-    table(columns, rows, title=title)
-    table(
-        ["contrast", "difference", "p (Holm)", "tasks"],
-        [
-            (f"{one.arm} − {one.against}", change(one.estimate, one.measure), one.adjusted_p, one.estimate.clusters)
-            for one in found.effects
-        ],
-    )
+    table(["arm", "tasks", "runs", *[KINDS[name].label for name in names]], rows, title=title)
+    difference = ("difference", lambda one: change(one.estimate, one.measure))
+    records(found.effects, ("contrast", _contrast), difference, _P_VALUE, "tasks=estimate.clusters")
 
 
 _PARTS = click.Choice(["train", "development", "confirmation"])
@@ -330,7 +293,7 @@ def experiment() -> None:
 @click.option("--dollars", type=float, help="Start no further run after spending this much.")
 @click.option("--check", "only_check", is_flag=True, help="Only check the tasks and count them.")
 @yes_option
-@json_option
+@json_output
 def run(
     tasks: str,
     arms: str,
@@ -338,12 +301,9 @@ def run(
     name: str | None,
     model: str | None,
     base_url: str | None,
-    primary: str,
-    repeats: int,
     only_check: bool,
     yes: bool,
-    as_json: bool,
-    **limits: Any,
+    **asked: Any,
 ) -> None:
     """Run tasks under several arms.
 
@@ -356,30 +316,30 @@ def run(
     Example: seasoned experiment run plain --model local
     """
     if only_check:
-        _print_tasks(tasks, as_json=as_json)
+        _print_tasks(tasks)
         return
     # Part of the default name, so that runs on the development part never mix with the confirmation.
     subject = tasks if tasks in BUILT_IN else Path(tasks).stem
     design = new_design(
         name=name or f"{subject}-{part}",
         tasks=tasks,
-        arms=[one.strip() for one in arms.split(",") if one.strip()],
+        arms=words_in(arms),
         part=part,  # type: ignore[arg-type]
-        primary=primary,  # type: ignore[arg-type]
-        repeats=repeats,
+        primary=asked.pop("primary"),
+        repeats=asked.pop("repeats"),
     )
-    plan = ExperimentPlan(design=design, **limits)
+    plan = ExperimentPlan(design=design, **asked)
     observer = TerminalObserver(is_agreed=yes)
     used = experiments.run_experiment(load(), plan, model=model, base_url=base_url, observer=observer)
     # Also after a budget ended the runs: the analysis says how much is known so far.
-    print_found(design.name, model=used, as_json=as_json)
+    print_found(design.name, model=used)
 
 
 @experiment.command()
 @click.argument("name", required=False)
 @click.option("--model", help="Only runs with this model.")
-@json_option
-def show(name: str | None, model: str | None, as_json: bool) -> None:
+@json_output
+def show(name: str | None, model: str | None) -> None:
     """Show what an experiment found, or list them.
 
     Every arm, every contrast, what may be said and what may not. For live sessions, what is known so far: assignments,
@@ -390,16 +350,16 @@ def show(name: str | None, model: str | None, as_json: bool) -> None:
     Example: seasoned experiment show autumn
     """
     if name is None:
-        print_list(as_json=as_json)
+        print_list()
         return
-    print_shown(name, model=model, as_json=as_json)
+    print_shown(name, model=model)
 
 
 @experiment.command()
 @click.argument("name")
 @click.option("--arms", default="cold,warm", show_default=True, metavar="ARM,ARM", help=_LIVE_ARMS)
-@json_option
-def begin(name: str, arms: str, as_json: bool) -> None:
+@json_output
+def begin(name: str, arms: str) -> None:
     """Begin an experiment on live sessions.
 
     For a name that exists, continue with other weights. The first arm is the control, which is shown nothing.
@@ -410,12 +370,11 @@ def begin(name: str, arms: str, as_json: bool) -> None:
     """
     config = load()
     power = experiments.expected_power(config, now=time.time())
-    if not as_json:
+    if not wants_json():
         say(_power_sentence(power))
     split = experiments.begin(config, name, arms)
-    if as_json:
-        answer = {"name": name, "split": split.digest, "control": split.control, "shares": split.shares}
-        print_json("experiment-begun", {**answer, "power": msgspec.to_builtins(power)})
+    answer = {"name": name, "split": split.digest, "control": split.control, "shares": split.shares}
+    if answered("experiment-begun", {**answer, "power": msgspec.to_builtins(power)}):
         return
     say(f"Sessions are divided between {', '.join(split.shares)}; {split.control} is the control.")
     # The arms are drawn where sessions begin, and those programs read their settings at the start.
@@ -434,18 +393,14 @@ def _power_sentence(power: ExpectedPower | None) -> str:
     )
 
 
-def _print_tasks(tasks: str, *, as_json: bool) -> None:
+def _print_tasks(tasks: str) -> None:
     """Check the tasks and count them."""
     found = load_tasks(tasks)
     rows = Counter((task.environment.name, task.part) for task in found.tasks)
     # In the order of the file, each once.
     names = list(dict.fromkeys(task.environment.name for task in found.tasks))
-    if as_json:
-        counted = [
-            {"environment": name, "parts": {part: rows[name, part] for part in PARTS if rows[name, part]}}
-            for name in names
-        ]
-        print_json("tasks", {"name": found.name, "digest": found.digest, "environments": counted})
-        return
-    cells = [(name, *[rows[name, part] for part in PARTS]) for name in names]
-    table(["environment", *PARTS], cells)
+    counted = [
+        {"environment": name, "parts": {part: rows[name, part] for part in PARTS if rows[name, part]}} for name in names
+    ]
+    if not answered("tasks", {"name": found.name, "digest": found.digest, "environments": counted}):
+        table(["environment", *PARTS], [(name, *[rows[name, part] for part in PARTS]) for name in names])

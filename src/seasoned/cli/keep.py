@@ -11,13 +11,13 @@ import msgspec
 from seasoned.app import review as reviewing
 from seasoned.app.stores import find_source, folder_of_project, memory_and_skills, project_folder_at, store_or_empty
 from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, read
-from seasoned.cli.options import Commands, base_url_option, json_option, paths_argument
-from seasoned.cli.output import print_json, printable, say, table, when
+from seasoned.cli.options import Commands, base_url_option, json_output, paths_argument
+from seasoned.cli.output import answered, printable, records, say, table
 from seasoned.cli.project import histories
 from seasoned.config import Config, load
 from seasoned.errors import UsageError
 from seasoned.review.due import settings_of
-from seasoned.review.journal import PERSON, Change, WriteReply, changes, preview
+from seasoned.review.journal import PERSON, Change, changes, preview
 from seasoned.review.ledger import Review
 from seasoned.review.memory_file import add as add_entry
 from seasoned.review.memory_file import remove as remove_entry
@@ -29,7 +29,7 @@ from seasoned.runner.model import LARGE, SMALL, fetch_model
 from seasoned.runner.run import MODEL
 from seasoned.text import plural
 
-_REVIEWS_SHOWN = 50
+_REVIEWS_SHOWN = _CHANGES_SHOWN = 50
 
 
 @click.command()
@@ -38,20 +38,17 @@ _REVIEWS_SHOWN = 50
 @click.option("--agent", type=click.Choice([*AGENT_PROGRAMS, MODEL]), help="Who reviews. Default: as in the settings.")
 @click.option("--model", help="A model of the reviewer; without --agent, one of an API.")
 @base_url_option
-@click.option("--staging", is_flag=True, help="Stage what it writes until you accept it.")
 @click.option("--dry-run", is_flag=True, help="Show what would be sent and written; ask no model.")
 @click.option("--ledger", is_flag=True, help="List past reviews and today's usage.")
-@json_option
+@json_output
 def review(
     session: str | None,
     paths: tuple[Path, ...],
     agent: str | None,
     model: str | None,
     base_url: str | None,
-    staging: bool,
     dry_run: bool,
     ledger: bool,
-    as_json: bool,
 ) -> None:
     """Keep what a session taught.
 
@@ -65,7 +62,7 @@ def review(
     """
     config = load()
     if ledger:
-        _print_ledger(config, session, as_json=as_json)
+        _print_ledger(config, session)
         return
     if base_url is not None:
         config = msgspec.structs.replace(config, base_url=base_url, review_model=None)
@@ -74,14 +71,12 @@ def review(
         found = find_source(read.store, session)
     reviewer = reviewing.choose_reviewer(config, found, agent, model)
     if dry_run:
-        _print_plan(reviewing.plan_review(config, found, reviewer, staging=staging), as_json=as_json)
+        _print_plan(reviewing.plan_review(config, found, reviewer))
         return
-    done = reviewing.review(config, found, reviewer, staging=staging)
+    done = reviewing.review(config, found, reviewer)
     # "Nothing worth keeping" is a good end of a review.
     is_bad = done.state in reviewing.BAD_STATES
-    if as_json:
-        print_json("review", _answer(done))
-    else:
+    if not answered("review", _answer(done)):
         say(printable(done.said or ""), err=is_bad)
         if done.answer and done.answer != done.said:
             say(printable(done.answer))
@@ -90,9 +85,8 @@ def review(
         raise click.exceptions.Exit(3)
 
 
-def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
-    if as_json:
-        print_json("review-plan", msgspec.structs.asdict(plan))
+def _print_plan(plan: reviewing.ReviewPreview) -> None:
+    if answered("review-plan", msgspec.structs.asdict(plan)):
         return
     waits = ", staged until you accept it" if plan.staging or plan.page else ""
     say(f"{plan.session}: {plural(plan.messages, 'message')}, the last {plan.whole_messages} in full")
@@ -107,23 +101,22 @@ def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
         say(plan.problem, err=True)
 
 
-def _print_ledger(config: Config, session: str | None, *, as_json: bool) -> None:
+def _print_ledger(config: Config, session: str | None) -> None:
     found, spent, week = reviewing.past_reviews(config, session, _REVIEWS_SHOWN)
     settings = settings_of(config)
-    if as_json:
-        today = {
-            "requests": spent.requests,
-            "reviews": spent.reviews,
-            "per_day": settings.per_day,
-            "tokens": spent.tokens,
-            "tokens_per_day": settings.tokens_per_day,
-            # If no request has a price, the sum is unknown and not zero.
-            "cost_usd": spent.cost_usd if spent.requests > spent.unpriced else None,
-            "usd_per_day": settings.usd_per_day,
-            "unpriced": spent.unpriced,
-        }
-        answers = [_answer(one) for one in found]
-        print_json("review-ledger", {"today": today, "week": msgspec.to_builtins(week), "reviews": answers})
+    today = {
+        "requests": spent.requests,
+        "reviews": spent.reviews,
+        "per_day": settings.per_day,
+        "tokens": spent.tokens,
+        "tokens_per_day": settings.tokens_per_day,
+        # If no request has a price, the sum is unknown and not zero.
+        "cost_usd": spent.cost_usd if spent.requests > spent.unpriced else None,
+        "usd_per_day": settings.usd_per_day,
+        "unpriced": spent.unpriced,
+    }
+    answer = {"today": today, "week": msgspec.to_builtins(week), "reviews": [_answer(one) for one in found]}
+    if answered("review-ledger", answer):
         return
     most = "no limit" if settings.tokens_per_day is None else f"at most {settings.tokens_per_day:,}"
     reviews = f"{plural(spent.reviews, 'review')} (at most {settings.per_day})"
@@ -133,22 +126,12 @@ def _print_ledger(config: Config, session: str | None, *, as_json: bool) -> None
     if not found:
         say("No reviews yet.")
         return
-    table(
-        ["review", "when", "session", "state", "requests", "tokens", "US dollars", "what came of it"],
-        [
-            (
-                one.id,
-                when(one.started_at),
-                one.session,
-                one.state,
-                one.requests,
-                None if one.input_tokens is None else one.input_tokens + (one.output_tokens or 0),
-                one.cost_usd,
-                None if one.said is None else printable(one.said),
-            )
-            for one in found
-        ],
-    )
+    rest = (("tokens", _tokens), ("US dollars", lambda one: one.cost_usd), ("what came of it", lambda one: one.said))
+    records(found, "review=id when=started_at session state requests", *rest)
+
+
+def _tokens(one: Review) -> int | None:
+    return None if one.input_tokens is None else one.input_tokens + (one.output_tokens or 0)
 
 
 def _answer(one: Review) -> dict[str, Any]:
@@ -161,58 +144,16 @@ _project_option = click.option(
 )
 
 
-def print_reply(reply: WriteReply, as_json: bool) -> None:
-    """Print the result of a change; exit with 1 if it was refused."""
-    if as_json:
-        print_json("change", {"ok": reply.ok, "state": reply.state, "change": reply.change, "said": reply.said})
-    else:
-        number = f" (change {reply.change})" if reply.state == "kept" and reply.change else ""
-        say(reply.said + number, err=not reply.ok)
-    # A script must notice that nothing was written.
-    if not reply.ok:
-        raise click.exceptions.Exit(1)
-
-
-def _show_changes(limit: int, *, as_json: bool) -> None:
-    # Looking at the history must not create a store.
-    with store_or_empty(load()) as store:
-        found = changes(store, limit=limit)
-    if as_json:
-        print_json("changes", {"changes": [msgspec.structs.asdict(change) for change in found]})
-        return
-    if not found:
-        say("No changes yet.")
-        return
-    table(
-        ["change", "when", "state", "by", "action", "what", "session"],
-        [(one.id, when(one.at), one.state, one.actor, one.action, _what(one), one.session) for one in found],
-    )
-
-
-def _what(change: Change) -> str:
-    if change.kind == "memory":
-        return f"{change.target}: {preview(change.after or change.before or '')}"
-    return f"{change.target}/{change.file}"
-
-
 @click.command()
 @click.option("--add", metavar="TEXT", help="Add an entry.")
 @click.option("--remove", metavar="PIECE", help="Remove the one entry that contains PIECE.")
 @click.option("--history", is_flag=True, help="List changes of notes and skills, and who made them, newest first.")
-@click.option("--limit", default=50, show_default=True, help="With --history, list at most this many.")
 @click.option("--undo", type=int, metavar="N", help="Undo a change of a note or a skill; later ones stay.")
 @click.option("--user", is_flag=True, help="Use the file about the user instead of the notes.")
 @_project_option
-@json_option
+@json_output
 def memory(
-    add: str | None,
-    remove: str | None,
-    history: bool,
-    limit: int,
-    undo: int | None,
-    user: bool,
-    project: str | None,
-    as_json: bool,
+    add: str | None, remove: str | None, history: bool, undo: int | None, user: bool, project: str | None
 ) -> None:
     """Show and change the notes every new session sees.
 
@@ -226,26 +167,47 @@ def memory(
     if sum(map(bool, (add, remove, history, undo))) > 1:
         raise UsageError("Use one of --add, --remove, --history and --undo at a time.")
     folder = None if project is None else folder_of_project(load(), project)
-    if undo is not None:
-        with memory_and_skills(load()) as journal:
+    if history:
+        _print_changes()
+        return
+    if add is None and remove is None and undo is None:
+        _list_memory(folder)
+        return
+    which: MemoryName = "user" if user else "notes"
+    with memory_and_skills(load(), memory=folder) as journal:
+        if undo is not None:
             reply = undo_change(journal, undo)
-        print_reply(reply, as_json)
-    elif history:
-        _show_changes(limit, as_json=as_json)
-    elif add is None and remove is None:
-        _list_memory(folder, as_json=as_json)
-    else:
-        which: MemoryName = "user" if user else "notes"
-        with memory_and_skills(load(), memory=folder) as journal:
-            reply = (
-                add_entry(journal, which, add, by=PERSON)
-                if add is not None
-                else remove_entry(journal, which, remove or "", by=PERSON)
-            )
-        print_reply(reply, as_json)
+        elif add is not None:
+            reply = add_entry(journal, which, add, by=PERSON)
+        else:
+            reply = remove_entry(journal, which, remove or "", by=PERSON)
+    if not answered("change", {"ok": reply.ok, "state": reply.state, "change": reply.change, "said": reply.said}):
+        number = f" (change {reply.change})" if reply.state == "kept" and reply.change else ""
+        say(reply.said + number, err=not reply.ok)
+    # A script must notice that nothing was written.
+    if not reply.ok:
+        raise click.exceptions.Exit(1)
 
 
-def _list_memory(folder: Path | None, *, as_json: bool) -> None:
+def _print_changes() -> None:
+    # Looking at the history must not create a store.
+    with store_or_empty(load()) as store:
+        found = changes(store, limit=_CHANGES_SHOWN)
+    if answered("changes", {"changes": [msgspec.structs.asdict(change) for change in found]}):
+        return
+    if not found:
+        say("No changes yet.")
+        return
+    records(found, "change=id when=at state by=actor action", ("what", _what), "session")
+
+
+def _what(change: Change) -> str:
+    if change.kind == "memory":
+        return f"{change.target}: {preview(change.after or change.before or '')}"
+    return f"{change.target}/{change.file}"
+
+
+def _list_memory(folder: Path | None) -> None:
     """Print the entries and how full the files are."""
     # The files are part of every prompt, so they are kept small.
     config = load()
@@ -254,20 +216,19 @@ def _list_memory(folder: Path | None, *, as_json: bool) -> None:
     here = None if folder is not None else project_folder_at(config, Path.cwd())
     if here is not None and (notes := read(here, "notes", limit=LIMITS["notes"])).path.exists():
         found.insert(1, ("this project", notes))
-    if as_json:
-        answers = [
-            {
-                "memory": one.which,
-                "is_of_project": name == "this project",
-                "path": str(one.path),
-                "entries": list(one.entries),
-                "characters": one.size,
-                "limit": one.limit,
-                "problem": one.problem,
-            }
-            for name, one in found
-        ]
-        print_json("memory", {"memories": answers})
+    answers = [
+        {
+            "memory": one.which,
+            "is_of_project": name == "this project",
+            "path": str(one.path),
+            "entries": list(one.entries),
+            "characters": one.size,
+            "limit": one.limit,
+            "problem": one.problem,
+        }
+        for name, one in found
+    ]
+    if answered("memory", {"memories": answers}):
         return
     for name, one in found:
         say(f"{name}: {one.fill} ({one.path})")
@@ -284,13 +245,8 @@ def _list_memory(folder: Path | None, *, as_json: bool) -> None:
 @click.argument("name", required=False)
 @click.argument("file", required=False)
 @_project_option
-@json_option
-def skill(
-    name: str | None,
-    file: str | None,
-    project: str | None,
-    as_json: bool,
-) -> None:
+@json_output
+def skill(name: str | None, file: str | None, project: str | None) -> None:
     """Show skills in the SKILL.md format.
 
     A skill says how to do a kind of task, with references, templates and scripts. Reviews write them, and so can you:
@@ -301,55 +257,11 @@ def skill(
     """
     folder = load().skill_folder if project is None else folder_of_project(load(), project) / SKILLS
     if name is None:
-        _list_skills(folder, as_json=as_json)
-    else:
-        _view_skill(name, file, folder, as_json=as_json)
-
-
-def _list_skills(folder: Path, *, as_json: bool) -> None:
-    with store_or_empty(load()) as store:
-        rows = [(one, author(store, one)) for one in skills(folder)]
-    if as_json:
-        answers = [
-            {
-                "skill": one.id,
-                "description": one.description,
-                "files": list(one.files),
-                "created_by": by,
-                "problem": one.problem,
-            }
-            for one, by in rows
-        ]
-        print_json("skills", {"skills": answers})
+        _list_skills(folder)
         return
-    if not rows:
-        say("No skills yet.")
-        return
-    table(
-        ["skill", "description", "by"],
-        [
-            (
-                one.id,
-                one.description if one.problem is None else f"Damaged: {one.problem}",
-                by,
-            )
-            for one, by in rows
-        ],
-        nowrap=["skill"],
-    )
-
-
-def _view_skill(name: str, file: str | None, folder: Path, *, as_json: bool) -> None:
     found = view_skill(folder, name, file)
-    if as_json:
-        answer = {
-            "skill": found.skill.id,
-            "file": found.file,
-            "text": found.text,
-            "files": list(found.skill.files),
-            "problem": found.skill.problem,
-        }
-        print_json("skill", answer)
+    answer = {"skill": found.skill.id, "file": found.file, "text": found.text}
+    if answered("skill", {**answer, "files": list(found.skill.files), "problem": found.skill.problem}):
         return
     # The text as it is in the file, so that it can be redirected into another; remarks go to stderr.
     click.echo(printable(found.text), nl=not found.text.endswith("\n"))
@@ -359,6 +271,22 @@ def _view_skill(name: str, file: str | None, folder: Path, *, as_json: bool) -> 
         say(f"Files: {', '.join(map(printable, found.skill.files))}", err=True)
 
 
+def _list_skills(folder: Path) -> None:
+    with store_or_empty(load()) as store:
+        rows = [(one, author(store, one)) for one in skills(folder)]
+    answers = [
+        {"skill": one.id, "description": one.description, "files": one.files, "created_by": by, "problem": one.problem}
+        for one, by in rows
+    ]
+    if answered("skills", {"skills": answers}):
+        return
+    if not rows:
+        say("No skills yet.")
+        return
+    cells = [(one.id, f"Damaged: {one.problem}" if one.problem else one.description, by) for one, by in rows]
+    table(["skill", "description", "by"], cells, nowrap=["skill"])
+
+
 @click.group(cls=Commands)
 def model() -> None:
     """Manage models on this machine."""
@@ -366,8 +294,8 @@ def model() -> None:
 
 @model.command()
 @click.option("--large", is_flag=True, help="Download one with 1.5 billion parameters instead (1.1 GB).")
-@json_option
-def fetch(large: bool, as_json: bool) -> None:
+@json_output
+def fetch(large: bool) -> None:
     """Download the small local model (93 MB).
 
     Reviews, scheduled jobs and experiments use it with `--model local`. Its digest is checked. The large one is for
@@ -377,7 +305,5 @@ def fetch(large: bool, as_json: bool) -> None:
     Example: seasoned model fetch
     """
     path, is_new = fetch_model(load().model_folder, LARGE if large else SMALL)
-    if as_json:
-        print_json("model", {"path": str(path), "bytes": path.stat().st_size, "is_new": is_new})
-    else:
+    if not answered("model", {"path": str(path), "bytes": path.stat().st_size, "is_new": is_new}):
         click.echo(f"{'Downloaded' if is_new else 'Already there'}: {path}")

@@ -23,6 +23,25 @@ OWN_PATHS_HELP = (
 file_type = click.Path(path_type=Path, dir_okay=False, readable=False)
 paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, readable=False))
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+_JSON = "seasoned.json"
+
+
+def _note_json(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    context.meta[_JSON] = is_asked
+
+
+def wants_json() -> bool:
+    """Whether the running command was asked for JSON."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_JSON))
+
+
+# The same for a command whose functions ask `answered` instead of passing it on.
+json_output = click.option(
+    "--json", is_flag=True, expose_value=False, callback=_note_json, help="Print JSON for programs."
+)
 project_option = click.option(
     "--project", metavar="PROJECT", help="Only one project: its key, name or folder. Default: that of this folder."
 )
@@ -56,9 +75,9 @@ def words_in(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def agrees(question: str, *, yes: bool, as_json: bool) -> bool:
+def agrees(question: str, *, yes: bool, as_json: bool = False) -> bool:
     """Whether to go on: with --yes without asking. A program that reads JSON cannot answer a question."""
-    if as_json and not yes:
+    if (as_json or wants_json()) and not yes:
         raise UsageError("--json asks no questions. Add --yes, or --dry-run to only look.")
     return yes or click.confirm(question)
 

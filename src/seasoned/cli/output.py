@@ -8,14 +8,17 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+from seasoned.cli.options import wants_json
 from seasoned.config import is_quiet
 from seasoned.errors import CannotDo, UsageError
 
@@ -32,6 +35,13 @@ def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> Non
     # The schema comes first, so that a program can tell what follows; its number rises with incompatible changes.
     data = msgspec.json.encode({"schema": f"seasoned/{name}/1", **answer})
     sys.stdout.write((data if lines else msgspec.json.format(data, indent=2)).decode("utf-8", "replace") + "\n")
+
+
+def answered(name: str, answer: dict[str, Any], *, lines: bool = False) -> bool:
+    """Print the answer as JSON if that was asked for; whether that was all to print."""
+    if wants_json():
+        print_json(name, answer, lines=lines)
+    return wants_json()
 
 
 def as_fields(value: object) -> dict[str, Any]:
@@ -116,6 +126,30 @@ def table(
     with wide.capture() as captured:
         wide.print(drawn)
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def records(
+    found: Iterable[object], *columns: str | tuple[str, Callable[[Any], object]], nowrap: Sequence[str] = ()
+) -> None:
+    """Print a table with a row for each value.
+
+    A text names columns that are attributes of it, as `state when=started_at`; a pair is a column and what it shows.
+    """
+    shapes: list[tuple[str, Callable[[Any], object]]] = []
+    for column in columns:
+        if isinstance(column, str):
+            pairs = [(one.partition("=")[0], one.rpartition("=")[2]) for one in column.split()]
+            shapes += [(title, partial(_attribute, name)) for title, name in pairs]
+        else:
+            shapes.append(column)
+    table([title for title, _ in shapes], [[of(one) for _, of in shapes] for one in found], nowrap=nowrap)
+
+
+def _attribute(name: str, one: object) -> object:
+    value = attrgetter(name)(one)
+    if name in ("at", "last") or name.endswith("_at"):
+        return when(value)
+    return ", ".join(value) if isinstance(value, tuple | list) else value
 
 
 def shown(value: object) -> str:

@@ -12,8 +12,8 @@ import click
 
 from seasoned.app import stores
 from seasoned.app.stores import Histories, own_store
-from seasoned.cli.options import json_option
-from seasoned.cli.output import ReadingBar, as_fields, print_json, printable, say, table, when
+from seasoned.cli.options import json_output, wants_json
+from seasoned.cli.output import ReadingBar, answered, as_fields, printable, records, say, when
 from seasoned.config import load
 from seasoned.errors import UsageError
 from seasoned.store import Store
@@ -35,7 +35,7 @@ from seasoned.text import plural
 def histories(paths: Sequence[Path] = (), *, says_store: bool = False) -> Iterator[Histories]:
     """The sessions of the paths, of the store, or of the user's own histories; `says_store` if it was the store."""
     with stores.histories(load(), paths, progress=ReadingBar) as found:
-        print_source(found, as_json=not says_store)
+        print_source(found) if says_store else print_passed_over(found.passed_over)
         yield found
 
 
@@ -47,10 +47,10 @@ def sessions_for(text: str, paths: Sequence[Path]) -> Iterator[Histories]:
         yield found
 
 
-def print_source(read: Histories, *, as_json: bool) -> None:
+def print_source(read: Histories) -> None:
     """Say which files were passed over and, to people, that the answer is from the store."""
     print_passed_over(read.passed_over)
-    if read.note and not as_json:
+    if read.note and not wants_json():
         say(read.note, err=True)
 
 
@@ -110,8 +110,8 @@ def folder_here(store: Store, key: str) -> Path | None:
 @click.argument("project", required=False)
 @click.option("--merge-into", "into", metavar="PROJECT", help="Merge this project, and its later sessions, into one.")
 @click.option("--split", "folder", metavar="FOLDER", help="Undo the merge that brought this folder here.")
-@json_option
-def projects(project: str | None, into: str | None, folder: str | None, as_json: bool) -> None:
+@json_output
+def projects(project: str | None, into: str | None, folder: str | None) -> None:
     """List projects and merge them.
 
     A project is a repository, known by its remote address, with all its clones and worktrees; without a remote it is
@@ -129,44 +129,36 @@ def projects(project: str | None, into: str | None, folder: str | None, as_json:
         raise UsageError("Name the project first: `seasoned projects PROJECT --merge-into OTHER`.")
     with own_store(load()) as store:
         if project is None:
-            _list(store, as_json=as_json)
+            _list(store)
             return
         found = find_project(store, project, base=str(Path.cwd()))
         if into is not None:
-            _merge(store, found.key, into, as_json=as_json)
+            _merge(store, found.key, into)
         elif folder is not None:
-            _split(store, found.key, folder, as_json=as_json)
+            _split(store, found.key, folder)
         else:
-            _show(store, found, as_json=as_json)
+            _show(store, found)
 
 
-def _list(store: Store, *, as_json: bool) -> None:
+def _list(store: Store) -> None:
     found = list_projects(store)
     without = store.row("project.without")
     rest = 0 if without is None else int(without["sessions"])
-    if as_json:
-        print_json(
-            "projects", {"count": len(found), "projects": [as_fields(one) for one in found], "without_project": rest}
-        )
+    listed = [as_fields(one) for one in found]
+    if answered("projects", {"count": len(found), "projects": listed, "without_project": rest}):
         return
     if found:
         # The key comes last: it is long, and on a narrow terminal only its end runs over.
-        table(
-            ["project", "sessions", "last", "agents", "key"],
-            [(one.name, one.sessions, when(one.last), ", ".join(one.agents), one.key) for one in found],
-            nowrap=["project", "last", "agents", "key"],
-        )
+        records(found, "project=name sessions last agents key", nowrap=["project", "last", "agents", "key"])
     else:
         say("No projects yet. Run `seasoned scan` first.")
     if rest:
         say(f"{plural(rest, 'session')} without a project: no folder, remote or application was recorded.")
 
 
-def _show(store: Store, found: ProjectRow, *, as_json: bool) -> None:
+def _show(store: Store, found: ProjectRow) -> None:
     folders, merged = folders_of(store, found.key), merged_into(store, found.key)
-    if as_json:
-        listed = [as_fields(one) for one in folders]
-        print_json("project", {**as_fields(found), "merged": merged, "folders": listed})
+    if answered("project", {**as_fields(found), "merged": merged, "folders": [as_fields(one) for one in folders]}):
         return
     say(f"{printable(found.name)}  {printable(found.key)}")
     say(
@@ -177,29 +169,21 @@ def _show(store: Store, found: ProjectRow, *, as_json: bool) -> None:
         say(f"Includes {printable(key)}, which you merged into it.")
     if folders:
         say()
-        table(
-            ["folder", "part", "sessions", "last"],
-            [(one.folder, one.part, one.sessions, when(one.last)) for one in folders],
-            nowrap=["folder", "last"],
-        )
+        records(folders, "folder part sessions last", nowrap=["folder", "last"])
 
 
-def _merge(store: Store, key: str, into: str, *, as_json: bool) -> None:
+def _merge(store: Store, key: str, into: str) -> None:
     other = find_project(store, into, base=str(Path.cwd()))
     merge_projects(store, key, other.key, now=time.time())
     (now,) = list_projects(store, other.key)
-    if as_json:
-        print_json("project-merge", {"merged": key, **as_fields(now)})
-        return
-    say(f"Merged {printable(key)} into {printable(now.key)}: {plural(now.sessions, 'session')} now.")
+    if not answered("project-merge", {"merged": key, **as_fields(now)}):
+        say(f"Merged {printable(key)} into {printable(now.key)}: {plural(now.sessions, 'session')} now.")
 
 
-def _split(store: Store, key: str, folder: str, *, as_json: bool) -> None:
+def _split(store: Store, key: str, folder: str) -> None:
     new_key = split_project(store, key, str(Path.cwd() / Path(folder).expanduser()))
     left, new = list_projects(store, key), list_projects(store, new_key)
-    if as_json:
-        sides = {"project": as_fields(left[0]) if left else None, "split": as_fields(new[0]) if new else None}
-        print_json("project-split", sides)
-        return
-    count = new[0].sessions if new else 0
-    say(f"{printable(new_key)} is a separate project now, with {plural(count, 'session')}.")
+    sides = {"project": as_fields(left[0]) if left else None, "split": as_fields(new[0]) if new else None}
+    if not answered("project-split", sides):
+        count = new[0].sessions if new else 0
+        say(f"{printable(new_key)} is a separate project now, with {plural(count, 'session')}.")

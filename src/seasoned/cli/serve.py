@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
@@ -21,8 +21,8 @@ from seasoned.app.doctor import is_answering, own_address
 from seasoned.app.gateway import build_gateway
 from seasoned.app.stores import open_log, shared_database
 from seasoned.background import start
-from seasoned.cli.options import Commands, file_type, json_option, plain_option, tls_certificate_option, tls_key_option
-from seasoned.cli.output import as_fields, print_json, printable, say, table, when
+from seasoned.cli.options import Commands, file_type, json_output, plain_option, tls_certificate_option, tls_key_option
+from seasoned.cli.output import answered, as_fields, printable, records, say, when
 from seasoned.command.action import action_words
 from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
@@ -32,7 +32,6 @@ from seasoned.gateway.accounting import GatewayKey
 if TYPE_CHECKING:
     from seasoned.confirm.request.request import Request
     from seasoned.confirm.service.listen import ColocatedApp
-    from seasoned.gateway.service import GatewayMount
 
 # A first start may have to import and compile everything.
 _START_SECONDS = 30.0
@@ -118,9 +117,11 @@ def serve_all(
     histories: Path | None = None,
 ) -> None:
     """Everything in one process, until interrupted."""
+    from seasoned.gateway.service import GatewayMount
+
     # Outermost, so that the scheduler also stops when the server fails to start.
     with _running_schedule() if schedule else nullcontext():
-        mounted = _gateway() if gateway else None
+        mounted = GatewayMount(build_gateway(load())) if gateway else None
         run_service(options, has_pages=True, has_link=has_link, histories=histories, mounted=mounted)
 
 
@@ -174,13 +175,6 @@ def run_service(
 
     service.announce = announce
     serve_app(app, service, listen, ready=ready, colocated=mounted)
-
-
-def _gateway() -> GatewayMount:
-    """The gateway, to be served in the same process."""
-    from seasoned.gateway.service import GatewayMount
-
-    return GatewayMount(build_gateway(load()))
 
 
 @contextmanager
@@ -261,8 +255,8 @@ def gateway(
 @click.option("--usd-per-day", type=float, help="Warn in the log when a day (UTC) has cost this much.")
 @click.option("--tokens-per-day", type=int, help="Warn when a day has used this many tokens, in and out.")
 @click.option("--stop", "stops", is_flag=True, help="Refuse requests beyond the budget until the next day.")
-@json_option
-def key(make: str | None, revoke: str | None, as_json: bool, **budget: Any) -> None:
+@json_output
+def key(make: str | None, revoke: str | None, **budget: Any) -> None:
     """List, make and revoke gateway keys.
 
     \b
@@ -275,33 +269,19 @@ def key(make: str | None, revoke: str | None, as_json: bool, **budget: Any) -> N
         if make is not None:
             # The token exists only here and on the screen; the database holds its hash.
             made, token = accounting.make_key(database, make, now=time.time(), **budget)
-            if as_json:
-                print_json("gateway-key", {**as_fields(made), "token": token})
-                return
-            click.echo(f"{made.name} can now use the gateway with this key. It is shown only once:\n{token}")
-        elif revoke is not None:
+            if not answered("gateway-key", {**as_fields(made), "token": token}):
+                click.echo(f"{made.name} can now use the gateway with this key. It is shown only once:\n{token}")
+            return
+        if revoke is not None:
             ended = accounting.revoke_key(database, revoke, now=time.time())
-            if as_json:
-                print_json("gateway-key", {**as_fields(ended), "token": None})
-                return
-            click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
-        else:
-            _print_keys(accounting.list_keys(database), as_json=as_json)
+            if not answered("gateway-key", {**as_fields(ended), "token": None}):
+                click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
+            return
+        found = accounting.list_keys(database)
+    if not answered("gateway-keys", {"count": len(found), "keys": [as_fields(one) for one in found]}):
+        columns = ("name made=created_at revoked=revoked_at", ("a day", _dollars), "tokens=tokens_per_day")
+        records(found, *columns, ("beyond", lambda one: "stop" if one.stops else "warn"), nowrap=["name"])
 
 
-def _print_keys(found: Sequence[GatewayKey], *, as_json: bool) -> None:
-    if as_json:
-        print_json("gateway-keys", {"count": len(found), "keys": [as_fields(one) for one in found]})
-        return
-    rows = [
-        (
-            one.name,
-            when(one.created_at),
-            when(one.revoked_at),
-            None if one.usd_per_day is None else f"${one.usd_per_day:.2f}",
-            one.tokens_per_day,
-            "stop" if one.stops else "warn",
-        )
-        for one in found
-    ]
-    table(["name", "made", "revoked", "a day", "tokens", "beyond"], rows, nowrap=["name"])
+def _dollars(one: GatewayKey) -> str | None:
+    return None if one.usd_per_day is None else f"${one.usd_per_day:.2f}"

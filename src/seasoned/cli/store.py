@@ -16,8 +16,8 @@ from seasoned.app import forget as forgetting
 from seasoned.app.doctor import run_checks, settings
 from seasoned.app.mine import ask, make_engine, mine_into_folder, mined_address
 from seasoned.app.stores import make_redactor, own_store, shared_database
-from seasoned.cli.options import json_option, yes_option
-from seasoned.cli.output import ReadingBar, as_fields, print_json, say, table, write_new_file
+from seasoned.cli.options import json_output, yes_option
+from seasoned.cli.output import ReadingBar, answered, as_fields, records, say, table, write_new_file
 from seasoned.cli.project import print_passed_over
 from seasoned.config import load
 from seasoned.errors import CannotDo, NotFound, SourceError, UsageError
@@ -32,8 +32,8 @@ _path = click.Path(path_type=Path, readable=False)
 @click.option("--all", "everything", is_flag=True, help="Forget everything that was ever read.")
 @click.option("--undo", is_flag=True, help="Let the next scan read a forgotten session again.")
 @yes_option
-@json_option
-def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: bool) -> None:
+@json_output
+def forget(what: str | None, everything: bool, undo: bool, yes: bool) -> None:
     """Forget a session, a source or everything.
 
     What was learned from it goes too: examples, reviews, memory entries and skill changes. Later scans and
@@ -58,8 +58,7 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
                 raise click.exceptions.Exit(1)
             left = forgetting.forget(config, store, target)
             count, said = len(target.sessions), f"Forgot {target.sentence}."
-    if as_json:
-        print_json("forget", {"sessions": count, "said": said, "left": left})
+    if answered("forget", {"sessions": count, "said": said, "left": left}):
         return
     say(said)
     # What stays is said, never hidden: the user asked for all of it to go.
@@ -173,8 +172,8 @@ def redact(file: Path | None) -> None:
 
 
 @click.command()
-@json_option
-def doctor(as_json: bool) -> None:
+@json_output
+def doctor() -> None:
     """Check the store, the histories and the setup.
 
     Exits with 1 when a check fails.
@@ -184,9 +183,7 @@ def doctor(as_json: bool) -> None:
     """
     checks = run_checks(load())
     is_sound = all(check.ok for check in checks)
-    if as_json:
-        print_json("doctor", {"ok": is_sound, "checks": [as_fields(check) for check in checks]})
-    else:
+    if not answered("doctor", {"ok": is_sound, "checks": [as_fields(check) for check in checks]}):
         from rich.text import Text
 
         marks = [Text("ok", "green") if one.ok else Text("!!", "bold red") for one in checks]
@@ -198,8 +195,8 @@ def doctor(as_json: bool) -> None:
 
 
 @click.command("config")
-@json_option
-def show_config(as_json: bool) -> None:
+@json_output
+def show_config() -> None:
     """Show every setting and where it came from.
 
     \b
@@ -208,14 +205,9 @@ def show_config(as_json: bool) -> None:
     config = load()
     # Reads a key but writes none: showing settings leaves no file behind.
     found = settings(config, make_redactor(config))
-    if as_json:
-        answer = {
-            one.name: {"value": str(one.value) if isinstance(one.value, Path) else one.value, "from": one.origin}
-            for one in found
-        }
-        print_json("config", {"settings": answer})
-        return
-    table(["setting", "value", "from"], [(one.name, one.value, one.origin) for one in found])
+    values = {one.name: as_fields({"value": one.value, "from": one.origin}) for one in found}
+    if not answered("config", {"settings": values}):
+        records(found, "setting=name value from=origin")
 
 
 _out_option = click.option(
@@ -234,8 +226,8 @@ _out_option = click.option(
     help="Where the work is done: in this process, in several, or on a Dask cluster.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786.")
-@json_option
-def mine(paths: tuple[str, ...], out: str | None, engine: str, scheduler: str | None, as_json: bool) -> None:
+@json_output
+def mine(paths: tuple[str, ...], out: str | None, engine: str, scheduler: str | None) -> None:
     """Mine histories of any size into Parquet.
 
     Judged and redacted calls and sessions, by project and day. Only what is new is read, and the result is the same on
@@ -251,9 +243,7 @@ def mine(paths: tuple[str, ...], out: str | None, engine: str, scheduler: str | 
     address = mined_address(config, out)
     where = make_engine(config, engine, scheduler=scheduler)
     report = mine_into_folder(config, paths, out=address, engine=where, progress=ReadingBar)
-    if as_json:
-        print_json("mine", {"out": address, "mined": asdict(report)})
-    else:
+    if not answered("mine", {"out": address, "mined": asdict(report)}):
         say(
             f"Mined {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.1f} s: "
             f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}. "
@@ -268,8 +258,8 @@ def mine(paths: tuple[str, ...], out: str | None, engine: str, scheduler: str | 
 @click.argument("sql", metavar="SQL")
 @_out_option
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Print at most so many rows.")
-@json_option
-def query(sql: str, out: str | None, limit: int, as_json: bool) -> None:
+@json_output
+def query(sql: str, out: str | None, limit: int) -> None:
     """Ask a question in SQL about mined histories.
 
     One SELECT over the tables calls, sessions and sources. DuckDB answers it, and can reach nothing but these tables.
@@ -278,10 +268,9 @@ def query(sql: str, out: str | None, limit: int, as_json: bool) -> None:
     Example: seasoned query "SELECT tool, count(*) FROM calls WHERE verdict = 'failed' GROUP BY 1 ORDER BY 2 DESC"
     """
     answer = ask(mined_address(load(), out), sql, limit=limit)
-    if as_json:
-        # Lists rather than objects: two columns may have the same name.
-        rows = [list(map(_plain, row)) for row in answer.rows]
-        print_json("query", {"columns": answer.columns, "rows": rows, "is_cut": answer.is_cut})
+    # Lists rather than objects: two columns may have the same name.
+    rows = [list(map(_plain, row)) for row in answer.rows]
+    if answered("query", {"columns": answer.columns, "rows": rows, "is_cut": answer.is_cut}):
         return
     table(answer.columns, answer.rows)
     if answer.is_cut:

@@ -14,8 +14,8 @@ import click
 from seasoned.app.confirm import ListenOptions
 from seasoned.app.lessons import lesson_view
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
-from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
-from seasoned.cli.output import ReadingBar, percent, print_json, printable, say, table, when
+from seasoned.cli.options import OWN_PATHS_HELP, json_output, paths_argument, wants_json
+from seasoned.cli.output import ReadingBar, answered, percent, printable, say, table, when
 from seasoned.cli.project import folder_here, print_passed_over
 from seasoned.cli.serve import serve_all
 from seasoned.cli.template import example_count
@@ -43,8 +43,8 @@ _DAY = 86400.0
 @paths_argument
 @click.option("--serve/--no-serve", default=None, help="Serve the pages until interrupted. Default: at a terminal.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Serve on this port. Default: the policy's, else 7327.")
-@json_option
-def up(paths: tuple[Path, ...], serve: bool | None, port: int | None, as_json: bool) -> None:
+@json_output
+def up(paths: tuple[Path, ...], serve: bool | None, port: int | None) -> None:
     """Read your histories and show what they say.
 
     Then serve the pages, for this machine alone, by the link that is printed. Without histories, samples are shown.
@@ -57,22 +57,20 @@ def up(paths: tuple[Path, ...], serve: bool | None, port: int | None, as_json: b
     # Checked first: samples are shown only to those who have no histories at all.
     found = bool(paths or discover(config) or has_sessions(config))
     # In scripts and pipes the command must end by itself.
-    serves = sys.stdin.isatty() and sys.stdout.isatty() and not as_json if serve is None else serve
+    serves = sys.stdin.isatty() and sys.stdout.isatty() and not wants_json() if serve is None else serve
     if serves and not found:
         # Samples never mix with the user's own data, so their store is deleted at the end.
         with TemporaryDirectory(prefix="seasoned-samples-") as folder:
             path = Path(folder) / "samples.db"
-            _show(config, (), is_sample=True, as_json=as_json, sample_store=path)
+            _show(config, (), is_sample=True, sample_store=path)
             _serve(port, histories=path)
         return
-    _show(config, paths, is_sample=not found, as_json=as_json)
+    _show(config, paths, is_sample=not found)
     if serves:
         _serve(port)
 
 
-def _show(
-    config: Config, paths: tuple[Path, ...], *, is_sample: bool, as_json: bool, sample_store: Path | None = None
-) -> None:
+def _show(config: Config, paths: tuple[Path, ...], *, is_sample: bool, sample_store: Path | None = None) -> None:
     """The summary, the report in short, and the first templates."""
     if is_sample:
         report, store = read_samples(config, path=sample_store)
@@ -82,8 +80,10 @@ def _show(
         # Nothing new was found, but an earlier scan may have filled the store.
         store = scanned or own_store(config)
     with store:
-        if as_json:
-            print_json("up", _answer(store, report, is_sample=is_sample))
+        answer: dict[str, Any] = {"is_sample": is_sample, "files": report.files, "seconds": report.seconds}
+        answer |= {"unreadable": report.unreadable, "agents": [dict(row) for row in store.rows("session.totals")]}
+        tools = [dict(row) for row in store.rows("call.by_tool", {"limit": 1000})]
+        if answered("up", {**answer, "tools": tools}):
             return
         if is_sample:
             say("No histories of your own were found. These are the samples that come with Seasoned.\n")
@@ -98,17 +98,6 @@ def _show(
         say("\nNext: `seasoned inbox` and `seasoned connect`; `sessions`, `search WORDS` and `usage` say more.")
 
 
-def _answer(store: Store, report: ScanReport, *, is_sample: bool) -> dict[str, Any]:
-    return {
-        "is_sample": is_sample,
-        "files": report.files,
-        "seconds": report.seconds,
-        "unreadable": report.unreadable,
-        "agents": [dict(row) for row in store.rows("session.totals")],
-        "tools": [dict(row) for row in store.rows("call.by_tool", {"limit": 1000})],
-    }
-
-
 def _print_summary(store: Store, report: ScanReport) -> None:
     agents = store.rows("session.totals")
     if not agents:
@@ -116,19 +105,10 @@ def _print_summary(store: Store, report: ScanReport) -> None:
         return
     say(f"Scanned {plural(report.files, 'file')} in {report.seconds:.2f} s, {report.read} changed.\n")
     counts = ["sessions", "calls", "failed"]
-    table(
-        ["agent", *counts, "error rate", "last"],
-        [
-            (
-                row["agent"],
-                *[row[name] for name in counts],
-                percent(row["failed"], row["ok"] + row["failed"]),
-                when(row["last"]),
-            )
-            for row in agents[:_AGENTS_SHOWN]
-        ],
-        nowrap=["last"],
-    )
+    figures = [[row[name] for name in ("agent", *counts)] for row in agents]
+    ends = [(percent(row["failed"], row["ok"] + row["failed"]), when(row["last"])) for row in agents]
+    rows = [[*one, *end] for one, end in zip(figures, ends, strict=True)]
+    table(["agent", *counts, "error rate", "last"], rows[:_AGENTS_SHOWN], nowrap=["last"])
     more = len(agents) - _AGENTS_SHOWN
     if more > 0:
         say(f"and {plural(more, 'agent')} more.")

@@ -16,11 +16,11 @@ from seasoned.cli.options import (
     TASK_TYPES,
     all_option,
     file_type,
-    json_option,
+    json_output,
     project_option,
     words_in,
 )
-from seasoned.cli.output import print_json, printable
+from seasoned.cli.output import answered, printable
 from seasoned.cli.project import project_or_none
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
@@ -45,7 +45,7 @@ from seasoned.lesson.recall import recall_text
 )
 @project_option
 @all_option
-@json_option
+@json_output
 def warm(
     name: str | None,
     tags: str,
@@ -53,7 +53,6 @@ def warm(
     messages_file: Path | None,
     project: str | None,
     everything: bool,
-    as_json: bool,
     **asked: Any,
 ) -> None:
     """Print the examples a new session would get.
@@ -84,12 +83,12 @@ def warm(
     )
     if made.rendered is None and unknown:
         made = msgspec.structs.replace(made, reason=f"{made.reason} {unknown}")
-    if as_json:
-        print_json(
-            "warm",
-            {"format": asked["format"], "form": asked["form"]} | _answer(made, with_messages=messages_file is not None),
-        )
-    else:
+    answer = {
+        "format": asked["format"],
+        "form": asked["form"],
+        **_answer(made, with_messages=messages_file is not None),
+    }
+    if not answered("warm", answer):
         _print(made, with_messages=messages_file is not None)
     # With --messages the unchanged messages are a valid result; a preview of nothing is not.
     if made.rendered is None and messages_file is None:
@@ -154,8 +153,8 @@ def _json_list(path: Path, wanted: str) -> list[Any]:
 @click.option("--error", help="The error message; `-` reads it from standard input.")
 @project_option
 @all_option
-@json_option
-def recall(tool: str | None, error: str | None, project: str | None, everything: bool, as_json: bool) -> None:
+@json_output
+def recall(tool: str | None, error: str | None, project: str | None, everything: bool) -> None:
     """Look up what worked for a tool or an error.
 
     Shows how a tool was used successfully, or which repair worked for an error. Searches the project of this folder; a
@@ -169,9 +168,7 @@ def recall(tool: str | None, error: str | None, project: str | None, everything:
         found = look_up(store, tool=tool, error=sys.stdin.read() if error == "-" else error, project=key)
     if found.is_empty and unknown:
         found = msgspec.structs.replace(found, reason=unknown)
-    if as_json:
-        print_json("recall", msgspec.to_builtins(found))
-    else:
+    if not answered("recall", msgspec.to_builtins(found)):
         click.echo(printable(recall_text(found)))
     if found.is_empty:
         raise click.exceptions.Exit(1)

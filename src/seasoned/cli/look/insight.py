@@ -16,18 +16,19 @@ from seasoned.cli.options import (
     PATHS_HELP,
     all_option,
     include_option,
-    json_option,
+    json_output,
     paths_argument,
     project_option,
+    wants_json,
     words_in,
 )
-from seasoned.cli.output import ReadingBar, money, print_json, printable, say, shown, table, write_page
+from seasoned.cli.output import ReadingBar, answered, money, printable, records, say, shown, table, write_page
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, sessions_for
 from seasoned.errors import NotFound, UsageError
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.outcome.error_rate import Counts, Include
 from seasoned.outcome.track import Track, tracks
-from seasoned.report.compare import ComparedSide, Comparison, compare_sessions, compare_sets
+from seasoned.report.compare import ComparedSide, compare_sessions, compare_sets
 from seasoned.report.compression import (
     Judgement,
     Knowledge,
@@ -64,8 +65,8 @@ from seasoned.text import plural
 @click.command(epilog=PATHS_HELP)
 @click.argument("session", metavar="SESSION|PATH")
 @paths_argument
-@json_option
-def profile(session: str, paths: tuple[Path, ...], as_json: bool) -> None:
+@json_output
+def profile(session: str, paths: tuple[Path, ...]) -> None:
     """Show how a session went.
 
     Error rate with its interval, by tool, early and late. SESSION is an id or its beginning; for a PATH, every session
@@ -76,18 +77,27 @@ def profile(session: str, paths: tuple[Path, ...], as_json: bool) -> None:
     """
     with sessions_for(session, paths) as read:
         found = [(track, profile_of(track)) for track in tracks(read.store, sessions=read.ids)]
-        cost = _cost(read, found[0][0]) if len(found) == 1 and not as_json else ""
+        cost = _cost(read, found[0][0]) if len(found) == 1 and not wants_json() else ""
     if not found:
         raise NotFound(f"{session!r} holds no sessions. `seasoned sessions {session}` shows what was read.")
-    if as_json:
-        answers = [track_answer(track, one) for track, one in found]
-        # One session is the usual case, and its answer is not wrapped in a list.
-        answer = answers[0] if len(answers) == 1 else {"count": len(answers), "profiles": answers}
-        print_json("profile", answer | passed_over_answer(read))
-    elif len(found) == 1:
+    answers = [track_answer(track, one) for track, one in found]
+    # One session is the usual case, and its answer is not wrapped in a list.
+    answer = answers[0] if len(answers) == 1 else {"count": len(answers), "profiles": answers}
+    if answered("profile", answer | passed_over_answer(read)):
+        return
+    if len(found) == 1:
         _print_one(*found[0], cost)
-    else:
-        _print_many(found)
+        return
+    rows = [
+        (track.ref.agent, track.ref.native_id, one.messages, one.calls, one.counts.failed, *_rates(one), one.task_type)
+        for track, one in found
+    ]
+    columns = ["agent", "session", "messages", "calls", "failed", "error rate", "early", "late", "task"]
+    table(columns, rows, nowrap=["agent", "session"])
+
+
+def _rates(found: Profile) -> tuple[str, ...]:
+    return tuple(share(one.value) for one in (found.error_rate, found.early, found.late))
 
 
 def _cost(read: Histories, track: Track) -> str:
@@ -104,7 +114,7 @@ def _cost(read: Histories, track: Track) -> str:
 @include_option
 @project_option
 @all_option
-@json_option
+@json_output
 def report(
     paths: tuple[Path, ...],
     output: Path | None,
@@ -112,7 +122,6 @@ def report(
     include: tuple[str, ...],
     project: str | None,
     everything: bool,
-    as_json: bool,
 ) -> None:
     """Report: do sessions improve with experience?
 
@@ -122,7 +131,7 @@ def report(
     \b
     Example: seasoned report ~/.claude/projects -o claude.html
     """
-    with histories(paths, says_store=not as_json) as read:
+    with histories(paths, says_store=True) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths)
         switches = Include(**dict.fromkeys(include, True))
         with ReadingBar(of_bytes=False) as bar:
@@ -131,11 +140,9 @@ def report(
             )
     more = passed_over_answer(read)
     # With --json the page is written only on request; programs do not expect new files.
-    if output is not None or not as_json:
+    if output is not None or not wants_json():
         written = write_page(render(made), output or Path("report.html"))
-    if as_json:
-        answer: dict[str, Any] = msgspec.to_builtins(made)
-        print_json("report", answer | {"project": key} | more)
+    if answered("report", msgspec.to_builtins(made) | {"project": key} | more):
         return
     print_report(made)
     say(f"\nThe page with all plots: {written}")
@@ -187,20 +194,13 @@ def _where(found: Recurrence) -> str:
 
 
 def _print_figures(name: str, figures: Sequence[Figure]) -> None:
-    table(
-        [name, "sessions", "calls", "failed", "error rate", "95 % interval", "with fixed tool mix"],
-        [
-            (
-                figure.label,
-                figure.sessions,
-                figure.calls,
-                figure.failed,
-                share(figure.rate.value),
-                _interval(figure.rate),
-                _with_interval(figure.fixed_mix),
-            )
-            for figure in figures
-        ],
+    records(
+        figures,
+        (name, lambda one: one.label),
+        "sessions calls failed",
+        ("error rate", lambda one: share(one.rate.value)),
+        ("95 % interval", lambda one: _interval(one.rate)),
+        ("with fixed tool mix", lambda one: _with_interval(one.fixed_mix)),
         nowrap=[name],
     )
 
@@ -258,27 +258,6 @@ def _print_measures(found: SessionMeasures) -> None:
     )
 
 
-def _print_many(profiles: list[tuple[Track, Profile]]) -> None:
-    table(
-        ["agent", "session", "messages", "calls", "failed", "error rate", "early", "late", "task"],
-        [
-            (
-                track.ref.agent,
-                track.ref.native_id,
-                found.messages,
-                found.calls,
-                found.counts.failed,
-                share(found.error_rate.value),
-                share(found.early.value),
-                share(found.late.value),
-                found.task_type,
-            )
-            for track, found in profiles
-        ],
-        nowrap=["agent", "session"],
-    )
-
-
 # Said with every result: a before-after comparison within a session cannot separate compression from later work.
 _CAUSE = "Later work in a session is also different work, so this shows a change and not its cause."
 _MOVED_ON = "“Not used” may only mean that the work moved on."
@@ -290,10 +269,8 @@ _MOVED_ON = "“Not used” may only mean that the work moved on."
 @paths_argument
 @click.option("--set", "as_sets", is_flag=True, help="Compare sets of sessions instead of two.")
 @include_option
-@json_option
-def compare(
-    warm: str, cold: str, paths: tuple[Path, ...], as_sets: bool, include: tuple[str, ...], as_json: bool
-) -> None:
+@json_output
+def compare(warm: str, cold: str, paths: tuple[Path, ...], as_sets: bool, include: tuple[str, ...]) -> None:
     """Compare two sessions, or two sets of them.
 
     A is called warm and B cold. Both are session ids, or files that hold one session. With --set each is a path,
@@ -309,9 +286,30 @@ def compare(
         sides = [stack.enter_context((_set if as_sets else _one)(text, paths)) for text in (warm, cold)]
         a, b = [tracks(side.store, include=switches, sessions=side.ids) for side in sides]
         found = compare_sets(a, b) if as_sets else compare_sessions(next(a), next(b))
-    print_comparison(
-        found, as_sets=as_sets, more={"include": list(switches.names()), **passed_over_answer(*sides)}, as_json=as_json
+    more = {"include": list(switches.names()), **passed_over_answer(*sides)}
+    if answered("compare", {**comparison_answer(found, as_sets=as_sets), **more}):
+        return
+    table(
+        ["", "sessions" if as_sets else "session", "calls", "failed", "error rate"],
+        [_side_row("warm", found.warm, as_sets=as_sets), _side_row("cold", found.cold, as_sets=as_sets)],
+        nowrap=["session"],
     )
+    say(f"\n{found.sentence}")
+    if found.measures:
+        say("\nMeans over lineages; warm minus cold:\n")
+        records(
+            found.measures,
+            ("measure", lambda one: LABELS[one.measure]),
+            ("warm", lambda one: _figure(one.warm)),
+            ("cold", lambda one: _figure(one.cold)),
+            ("difference", lambda one: _figure(one.difference.value)),
+            ("95 % interval", lambda one: _ends(one.difference)),
+            nowrap=["measure", "95 % interval"],
+        )
+    for note in found.notes:
+        say(note)
+    if include:
+        say(f"Counted too: {', '.join(switches.names())}.")
 
 
 @contextmanager
@@ -354,8 +352,8 @@ def _names(text: str) -> list[str]:
 @click.command("compress-check", epilog=PATHS_HELP)
 @click.argument("session", metavar="SESSION|PATH")
 @paths_argument
-@json_option
-def compress_check(session: str, paths: tuple[Path, ...], as_json: bool) -> None:
+@json_output
+def compress_check(session: str, paths: tuple[Path, ...]) -> None:
     """Check what a context compression cost.
 
     Compares error rates before and after, and lists what was known before and lost. SESSION is an id or its beginning;
@@ -375,16 +373,15 @@ def compress_check(session: str, paths: tuple[Path, ...], as_json: bool) -> None
             # A session that was continued after a compression is judged together with its continuations.
             chains = [chain for chain in chains if asked in [track.ref for track in chain]]
         if len(chains) == 1:
-            print_check(asked, fill(store, chains[0]), more=passed_over_answer(read), as_json=as_json)
+            print_check(asked, fill(store, chains[0]), more=passed_over_answer(read))
             return
         found = check_many(fill(store, one) if is_compressed(one) else one for one in chains)
-    print_pooled(found, more=passed_over_answer(read), as_json=as_json)
+    print_pooled(found, more=passed_over_answer(read))
 
 
-def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, Any], as_json: bool) -> None:
+def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, Any]) -> None:
     """Print the check of one session and its continuations."""
-    if as_json:
-        print_json("compress-check", {**compression_answer(asked, chain), **more})
+    if answered("compress-check", {**compression_answer(asked, chain), **more}):
         return
     found = check(chain)
     say(str(asked), bold=True)
@@ -400,10 +397,9 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, An
     _print_lost(lost_knowledge(*around(chain)))
 
 
-def print_pooled(found: PooledCheck, *, more: dict[str, Any], as_json: bool) -> None:
+def print_pooled(found: PooledCheck, *, more: dict[str, Any]) -> None:
     """Print the check of many sessions together, then one line for each."""
-    if as_json:
-        print_json("compress-check", {**pooled_answer(found), **more})
+    if answered("compress-check", {**pooled_answer(found), **more}):
         return
     say(sentence(found))
     if not found.checks:
@@ -413,20 +409,18 @@ def print_pooled(found: PooledCheck, *, more: dict[str, Any], as_json: bool) -> 
         f"{plural(len(found.checks), 'lineage')} with a compression, {found.without} without; "
         f"{found.pairs} with calls that count on both sides.\n"
     )
-    table(
-        ["agent", "session", "before", "failed", "rate", "after", "failed after", "rate after", "preserved"],
-        [
-            (
-                one.sessions[0].agent,
-                one.sessions[0].native_id,
-                *_cells(one.before),
-                *_cells(one.after),
-                _word(one.judgement),
-            )
-            for one in found.checks
-        ],
-        nowrap=["agent", "session"],
-    )
+    rows = [
+        (
+            one.sessions[0].agent,
+            one.sessions[0].native_id,
+            *_cells(one.before),
+            *_cells(one.after),
+            _word(one.judgement),
+        )
+        for one in found.checks
+    ]
+    columns = ["agent", "session", "before", "failed", "rate", "after", "failed after", "rate after", "preserved"]
+    table(columns, rows, nowrap=["agent", "session"])
     say(
         "\nEach line is judged alone, so among many some say yes or no by chance. "
         "`seasoned compress-check SESSION` shows what one of them lost."
@@ -456,33 +450,6 @@ def _print_lost(lost: Knowledge) -> None:
         ["what", "known before", "state", "before", "after", "failed after"],
         [(name, one.what, one.state, one.before, one.after, one.failed_after) for name, one in shown],
     )
-
-
-def print_comparison(found: Comparison, *, as_sets: bool, more: dict[str, Any], as_json: bool) -> None:
-    """Print a comparison."""
-    if as_json:
-        print_json("compare", {**comparison_answer(found, as_sets=as_sets), **more})
-        return
-    table(
-        ["", "sessions" if as_sets else "session", "calls", "failed", "error rate"],
-        [_side_row("warm", found.warm, as_sets=as_sets), _side_row("cold", found.cold, as_sets=as_sets)],
-        nowrap=["session"],
-    )
-    say(f"\n{found.sentence}")
-    if found.measures:
-        say("\nMeans over lineages; warm minus cold:\n")
-        table(
-            ["measure", "warm", "cold", "difference", "95 % interval"],
-            [
-                (LABELS[one.measure], *map(_figure, (one.warm, one.cold, one.difference.value)), _ends(one.difference))
-                for one in found.measures
-            ],
-            nowrap=["measure", "95 % interval"],
-        )
-    for note in found.notes:
-        say(note)
-    if more["include"]:
-        say(f"Counted too: {', '.join(more['include'])}.")
 
 
 def _figure(value: float | None) -> str:

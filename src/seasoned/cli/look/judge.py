@@ -11,8 +11,8 @@ import click
 from msgspec.structs import asdict
 
 from seasoned.app.stores import own_paths, read_secrecy, scanned_files
-from seasoned.cli.options import PATHS_HELP, json_option, paths_argument
-from seasoned.cli.output import as_fields, print_json, say, table
+from seasoned.cli.options import PATHS_HELP, json_output, paths_argument
+from seasoned.cli.output import answered, as_fields, print_json, say, table
 from seasoned.cli.project import histories, print_passed_over
 from seasoned.config import load
 from seasoned.errors import SeasonedError
@@ -47,13 +47,11 @@ _HIDDEN: tuple[Sight, ...] = ("blind", "strict")
 @paths_argument
 @click.option(
     "--blind",
-    is_flag=False,
-    flag_value="blind",
-    metavar="[strict]",
-    help="Judge without the explicit flags; strict: also without what the harness writes into results.",
+    is_flag=True,
+    help="Judge without the explicit flags, by the wording.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON lines; this is the default.")
-def judge(paths: tuple[Path, ...], blind: str | None, as_json: bool) -> None:
+@json_output
+def judge(paths: tuple[Path, ...], blind: bool) -> None:
     """Judge every call, one JSON line each.
 
     A line has the verdict, the evidence for it, the fault and the reason.
@@ -61,34 +59,29 @@ def judge(paths: tuple[Path, ...], blind: str | None, as_json: bool) -> None:
     \b
     Example: seasoned judge ~/.codex/sessions --blind
     """
-    # Accepted because every command has it; the output is JSON in any case.
-    del as_json
-    if blind not in (None, "blind", "strict"):
-        # An option with an optional value takes the word after it, and in `judge --blind PATH` that is a path.
-        paths, blind = (Path(blind), *paths), "blind"
-    if blind is None:
+    if not blind:
         with histories(paths) as read:
             # Row by row: a store can have millions of calls.
             for row in read.store.each("call.judged"):
                 found = {"session": row["native_id"], "agent": row["agent"], "call": row["call_id"]}
                 print_json("judge", found | {name: row[name] for name in _FIELDS}, lines=True)
     else:
-        _print_blind(paths, strict=blind == "strict")
+        _print_blind(paths)
     # Here, where click handles a pipe that was closed (`| head`); at exit Python would print an error.
     sys.stdout.flush()
 
 
-def _print_blind(paths: tuple[Path, ...], *, strict: bool) -> None:
+def _print_blind(paths: tuple[Path, ...]) -> None:
     passed_over: list[tuple[str, str]] = []
     redact = read_secrecy(load()).redactor().text
     for session in _sessions(paths, passed_over):
         agent = session.ref.agent
         for call in session.calls():
             if not call.synthetic:
-                verdict = judge_call(without_label(call, agent=agent, strict=strict), agent=agent)
+                verdict = judge_call(without_label(call, agent=agent), agent=agent)
                 said = {**asdict(verdict), "reason": redact(verdict.reason)}
                 found = {"session": session.ref.native_id, "agent": agent, "call": call.id, "tool": call.tool, **said}
-                print_json("judge", {**found, "judge": f"{JUDGE}-{'strict' if strict else 'blind'}"}, lines=True)
+                print_json("judge", {**found, "judge": f"{JUDGE}-blind"}, lines=True)
     print_passed_over(passed_over)
 
 
@@ -112,8 +105,8 @@ def _sessions(paths: tuple[Path, ...], passed_over: list[tuple[str, str]]) -> It
 
 @click.command(epilog=PATHS_HELP)
 @paths_argument
-@json_option
-def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
+@json_output
+def agreement(paths: tuple[Path, ...]) -> None:
     """Score the judge against explicit flags.
 
     The flags are hidden, the calls are judged by what is left, and the verdicts are compared with the flags: pooled,
@@ -127,12 +120,10 @@ def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
     print_passed_over(passed_over)
     full, lost = complete(calls), foreign_status(calls)
     scores = {sight: score_calls(calls, sight) for sight in _HIDDEN}
-    if as_json:
-        answer = {"with_flags": asdict(full), "foreign_status": _foreign_answer(lost)}
-        answer |= {sight: _answer(one) for sight, one in scores.items()}
-        left_out = [{"path": path, "reason": reason} for path, reason in passed_over]
-        print_json("agreement", answer | {"passed_over": left_out})
-    else:
+    answer = {"with_flags": asdict(full), "foreign_status": _foreign_answer(lost)}
+    answer |= {sight: _answer(one) for sight, one in scores.items()}
+    left_out = [{"path": path, "reason": reason} for path, reason in passed_over]
+    if not answered("agreement", answer | {"passed_over": left_out}):
         _print_agreement(scores["blind"], scores["strict"], full, lost)
     # Nothing was scored, and no score must not pass for a good one.
     if not scores["blind"].pooled.n:

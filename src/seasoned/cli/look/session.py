@@ -25,13 +25,14 @@ from seasoned.cli.options import (
     OWN_PATHS_HELP,
     PATHS_HELP,
     all_option,
-    json_option,
+    json_output,
     paths_argument,
     project_option,
     since_option,
     until_option,
+    wants_json,
 )
-from seasoned.cli.output import ReadingBar, console, cut, money, print_json, printable, say, table, when
+from seasoned.cli.output import ReadingBar, answered, console, cut, money, printable, say, table, when
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
 from seasoned.command.call import brief_of
 from seasoned.command.tool import command_of
@@ -70,8 +71,8 @@ _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 @click.command(epilog=OWN_PATHS_HELP)
 @paths_argument
-@json_option
-def scan(paths: tuple[Path, ...], as_json: bool) -> None:
+@json_output
+def scan(paths: tuple[Path, ...]) -> None:
     """Read histories into the store.
 
     Only what is new or has changed is read.
@@ -83,9 +84,8 @@ def scan(paths: tuple[Path, ...], as_json: bool) -> None:
     report, store = scan_into_store(config, paths, progress=ReadingBar)
     # Before --json too: a scan in which every file failed is an error for programs as well.
     check_readable(report)
-    if as_json:
-        totals = dict(store.row("source.counts") or {}) if store is not None else {}
-        print_json("scan", {**asdict(report), "store": totals})
+    totals = dict(store.row("source.counts") or {}) if store is not None else {}
+    if answered("scan", {**asdict(report), "store": totals}):
         return
     say(
         f"Read {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.2f} s: "
@@ -117,14 +117,9 @@ def scan(paths: tuple[Path, ...], as_json: bool) -> None:
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="List at most this many.")
 @project_option
 @all_option
-@json_option
+@json_output
 def sessions(
-    paths: tuple[Path, ...],
-    lists_subagents: bool | None,
-    project: str | None,
-    everything: bool,
-    as_json: bool,
-    **asked: Any,
+    paths: tuple[Path, ...], lists_subagents: bool | None, project: str | None, everything: bool, **asked: Any
 ) -> None:
     """List sessions.
 
@@ -135,18 +130,17 @@ def sessions(
     Example: seasoned sessions --since yesterday --failed
     Example: seasoned sessions --min-messages 30 --source claude-code
     """
-    with histories(paths, says_store=not as_json) as read:
+    with histories(paths, says_store=True) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths)
         # The other options are parameters of the query.
-        asked |= {"project": key, "folds": not (as_json if lists_subagents is None else lists_subagents)}
+        asked |= {"project": key, "folds": not (wants_json() if lists_subagents is None else lists_subagents)}
         # Imported here: no other command of this file needs it.
         from seasoned.gateway.history_usage import fill_prices
 
         fill_prices(read.store)
         rows = read.store.rows("session.list", asked)
-        if as_json:
-            found = {"count": len(rows), "project": key, "sessions": [_session_answer(row) for row in rows]}
-            print_json("sessions", found | passed_over_answer(read))
+        found = {"count": len(rows), "project": key, "sessions": [_session_answer(row) for row in rows]}
+        if answered("sessions", found | passed_over_answer(read)):
             return
         titles = [row["title"] or row["native_id"] for row in rows]
         failed = [_failed_calls(read.store, row) for row in rows] if asked["only_failed"] else []
@@ -254,8 +248,8 @@ def _model(name: str | None) -> str | None:
 @click.argument("session")
 @paths_argument
 @click.option("--full", is_flag=True, help="Print whole texts, not only their beginnings.")
-@json_option
-def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> None:
+@json_output
+def show(session: str, paths: tuple[Path, ...], full: bool) -> None:
     """Show a session with a verdict on every call.
 
     SESSION is a session id or its beginning. Where its file is gone, the calls in the store are shown.
@@ -270,9 +264,8 @@ def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> No
         # The store is closed before anything is printed: a pager may keep the output waiting for minutes.
         row = find_session(read.store, session)
         calls = read.store.rows("call.of_session", {"session_id": row["id"]})
-    if as_json:
-        shown = {**_session_answer(row), "calls": [_call_answer(call) for call in calls]}
-        print_json("session", shown | passed_over_answer(read))
+    shown = {**_session_answer(row), "calls": [_call_answer(call) for call in calls]}
+    if answered("session", shown | passed_over_answer(read)):
         return
     _print_head(row)
     try:
@@ -399,10 +392,8 @@ _WHO = {"title": "title", "person": "you", "agent": "agent"}
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="List at most this many.")
 @project_option
 @all_option
-@json_option
-def search(
-    words: tuple[str, ...], limit: int, project: str | None, everything: bool, as_json: bool, **wanted: Any
-) -> None:
+@json_output
+def search(words: tuple[str, ...], limit: int, project: str | None, everything: bool, **wanted: Any) -> None:
     """Find sessions by what was said and done.
 
     In titles, in what you or the agent said, in commands, paths and errors, also as a part of a name or with another
@@ -419,10 +410,9 @@ def search(
         asked = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
         # The other options are the fields of SearchFilter.
         found = find(store, asked, SearchFilter(project=key, **wanted), limit=limit)
-    if as_json:
-        answer = {"words": asked, "project": key, "count": len(found.hits)}
-        answer |= {"has_more": found.has_more, "waiting": found.waiting}
-        print_json("search", {**answer, "hits": [_hit_answer(one) for one in found.hits]})
+    answer = {"words": asked, "project": key, "count": len(found.hits)}
+    answer |= {"has_more": found.has_more, "waiting": found.waiting}
+    if answered("search", {**answer, "hits": [_hit_answer(one) for one in found.hits]}):
         return
     for hit in found.hits:
         _print_hit(hit)
@@ -488,8 +478,8 @@ def _says_same(title: str, snippet: str) -> bool:
 @click.command()
 @click.argument("session")
 @click.option("--print", "prints", is_flag=True, help="Print the agent's command instead of running it.")
-@json_option
-def resume(session: str, prints: bool, as_json: bool) -> None:
+@json_output
+def resume(session: str, prints: bool) -> None:
     """Go back into a session, in its agent.
 
     Runs the agent's own command, in the folder of the session. SESSION is a session id or its beginning.
@@ -504,8 +494,7 @@ def resume(session: str, prints: bool, as_json: bool) -> None:
     if words is None or command is None:
         parent = f" Resume {row['parent_agent']}:{row['parent_native_id']}." if row["parent_agent"] else ""
         raise CannotDo(f"'{agent}:{native_id}' cannot be resumed: its agent has no command for it.{parent}")
-    if as_json:
-        print_json("resume", {"agent": agent, "session_id": native_id, "cwd": folder, "command": command})
+    if answered("resume", {"agent": agent, "session_id": native_id, "cwd": folder, "command": command}):
         return
     if prints:
         click.echo(command)

@@ -13,8 +13,8 @@ import msgspec
 
 from seasoned.app.gateway import WORK, budgets, gateway_usage, history_usage, month_forecast
 from seasoned.app.stores import user_store
-from seasoned.cli.options import all_option, json_option, project_option, since_option, words_in
-from seasoned.cli.output import console, cut, money, print_json, printable, say, table, when
+from seasoned.cli.options import all_option, json_output, project_option, since_option, words_in
+from seasoned.cli.output import answered, console, cut, money, printable, say, table, when
 from seasoned.cli.output import shown as shown_text
 from seasoned.cli.project import chosen_project
 from seasoned.config import load
@@ -51,14 +51,13 @@ def _groups(context: click.Context, parameter: click.Parameter, text: str) -> tu
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows of each table.")
 @project_option
 @all_option
-@json_option
+@json_output
 def usage(
     groups: tuple[HistoryGroup, HistoryGroup | None],
     since: float | None,
     limit: int,
     project: str | None,
     everything: bool,
-    as_json: bool,
 ) -> None:
     """Show tokens and cost.
 
@@ -90,17 +89,14 @@ def usage(
         limits, forecast = budgets(config, store), month_forecast(store)
         unpriced = unpriced_models(store, since=first, project=key)
     shown = through[:limit] if known_by else []
-    if as_json:
-        answer: dict[str, Any] = {"by": ",".join(filter(None, groups)), "since": since, "project": key}
-        # `count` is of all rows, so that a program sees whether the limit cut any off.
-        answer |= {"count": len(through), "rows": [_row(one, "requests") for one in shown]}
-        answer |= {"history_count": len(read), "histories": [_row(one, "sessions") for one in read[:limit]]}
-        # Of all rows, whatever the limit.
-        answer["totals"] = {"gateway": _sums(through, "requests"), "histories": _sums(read, "sessions")}
-        answer["unpriced_models"] = unpriced
-        answer["budgets"] = [{**msgspec.to_builtins(one), "is_over": one.is_over} for one in limits]
-        answer["month"] = msgspec.to_builtins(forecast)
-        print_json("usage", answer)
+    answer: dict[str, Any] = {"by": ",".join(filter(None, groups)), "since": since, "project": key}
+    # `count` is of all rows, so that a program sees whether the limit cut any off; totals are of all rows too.
+    answer |= {"count": len(through), "rows": [_row(one, "requests") for one in shown]}
+    answer |= {"history_count": len(read), "histories": [_row(one, "sessions") for one in read[:limit]]}
+    answer["totals"] = {"gateway": _sums(through, "requests"), "histories": _sums(read, "sessions")}
+    answer["unpriced_models"] = unpriced
+    answer["budgets"] = [{**msgspec.to_builtins(one), "is_over": one.is_over} for one in limits]
+    if answered("usage", {**answer, "month": msgspec.to_builtins(forecast)}):
         return
     if through:
         say("Through the gateway:")

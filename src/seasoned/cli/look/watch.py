@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seasoned.cli.options import json_option, paths_argument
+from seasoned.cli.options import json_output, paths_argument, wants_json
 from seasoned.cli.output import console, cut, print_json, printable, say
 from seasoned.config import load
 from seasoned.errors import NotFound
@@ -30,8 +30,8 @@ _NAME_CHARS = 40
 @click.command(epilog="PATH: files, folders or databases. Without one, your own agents' histories are followed.")
 @paths_argument
 @click.option("--failed", "only_failed", is_flag=True, help="Only calls that failed, and failing streaks.")
-@json_option
-def watch(paths: tuple[Path, ...], only_failed: bool, as_json: bool) -> None:
+@json_output
+def watch(paths: tuple[Path, ...], only_failed: bool) -> None:
     """Follow running sessions, call by call.
 
     Prints every call when it ends, and when calls fail in a row. Ctrl+C ends it.
@@ -45,7 +45,7 @@ def watch(paths: tuple[Path, ...], only_failed: bool, as_json: bool) -> None:
         if not path.exists():
             raise NotFound(f"{str(path)!r} does not exist: check the path.")
     live = live_sessions(load(), paths)
-    shown = _WatchedCalls(only_failed=only_failed, as_json=as_json)
+    shown = _WatchedCalls(only_failed=only_failed)
     stop = Event()
     try:
         for number, news in enumerate(live.follow(stop)):
@@ -66,9 +66,8 @@ def _opening(running: int) -> str:
 class _WatchedCalls:
     """Prints what is new, each call once."""
 
-    def __init__(self, *, only_failed: bool, as_json: bool) -> None:
+    def __init__(self, *, only_failed: bool) -> None:
         self._only_failed = only_failed
-        self._as_json = as_json
         self._streaks: dict[str, int] = {}
 
     def take(self, found: Iterable[LiveNews]) -> None:
@@ -88,7 +87,7 @@ class _WatchedCalls:
         self._streaks[session.ref] = streak
         if streak < STREAK or streak <= before:
             return
-        if self._as_json:
+        if wants_json():
             self._print_line("streak", session, {"failed_in_a_row": streak})
             return
         console().print(
@@ -100,7 +99,7 @@ class _WatchedCalls:
     def _print_call(self, session: RunningSession, call: CallRow) -> None:
         from seasoned.command.call import brief_of
 
-        if self._as_json:
+        if wants_json():
             fields = {name: getattr(call, name) for name in ("position", "tool", "verdict", "counts_as", "reason")}
             self._print_line("call", session, {**fields, "time": call.time, "arguments": brief_of(call.arguments)})
             return

@@ -50,9 +50,6 @@ SELECT version, document FROM template WHERE key = :key AND version = :version;
 -- name: versions
 SELECT version FROM template WHERE key = :key ORDER BY version DESC;
 
--- name: shown_versions
-SELECT version, count(DISTINCT lineage_root) AS shown FROM warm_block WHERE template = :name GROUP BY version;
-
 -- name: names
 SELECT DISTINCT name FROM template ORDER BY name;
 
