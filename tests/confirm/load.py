@@ -8,7 +8,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from seasoned.config import Config
@@ -27,7 +27,7 @@ class Told(NamedTuple):
     """One thing that the service acknowledged to one client."""
 
     what: str
-    """submitted, decided, redeemed; seen: what an answer said about a request in passing."""
+    """submitted, decided, redeemed; acted, denied, lost: how it ended for the agent; seen: what an answer said."""
     id: str
     status: str
     digest: str = ""
@@ -41,12 +41,14 @@ class Load:
 
     def __init__(self, config: Config) -> None:
         self.address = ""
+        # The request of the agent in a process of its own, which is decided before those of the others.
+        self.first: Callable[[], str | None] = lambda: None
         self.told: list[Told] = []
         self.unanswered = 0
         self.problems: list[BaseException] = []
         self.is_over = threading.Event()
         database = open_database(config)
-        names = [f"agent{number}" for number in range(CLIENTS // 2)]
+        names = [*(f"agent{number}" for number in range(CLIENTS // 2)), "lone"]
         self.tokens = {name: make_person(database, name, "agent", now=time.time())[1] for name in names}
         for number in range(CLIENTS):
             name = f"approver{number}"
@@ -97,7 +99,11 @@ class Client(threading.Thread):
             self._note("submitted", answer["id"], answer["status"], answer["digest"], key)
 
     def _decide(self) -> None:
-        if (one := self._pick("/confirm?status=pending&limit=12", self._approver)) is None:
+        if self._chance.random() < 0.3 and (first := self._load.first()) is not None:
+            one = {"id": first}
+        elif (found := self._pick("/confirm?status=pending&limit=12", self._approver)) is not None:
+            one = found
+        else:
             return
         path = f"/confirm/{one['id']}/{self._chance.choice(['approve', 'approve', 'approve', 'deny'])}"
         body = {"reason": f"by {self._number}", "passphrase": WORDS}
@@ -177,7 +183,9 @@ def judge(config: Config, told: Sequence[Told]) -> Counter[str]:
             assert (row["resolved_at"], row["resolved_by"]) == (one.at, one.by), f"decided anew: {one}"
         elif one.what == "redeemed":
             assert row["redeemed_at"] == one.at, f"redeemed anew: {one}"
-    won = Counter((one.what, one.id) for one in told if one.what in ("decided", "redeemed"))
+        elif one.what in ("acted", "lost"):
+            assert row["redeemed_at"] is not None, f"not redeemed: {one}"
+    won = Counter((one.what, one.id) for one in told if one.what in ("decided", "redeemed", "acted"))
     assert max(won.values(), default=0) <= 1, "two were told that they had won"
     keys = Counter(row["description"] for row in rows.values())
     assert max(keys.values(), default=0) <= 1, "a repeated submission made a second request"

@@ -103,7 +103,7 @@ def test_two_machines_share_a_database_that_crashes_and_nothing_happens_twice(
         for worker in workers:
             worker.start()
         _wait(lambda: len(_lines(notes)) > ROUNDS and len(_lines(starts)) > JOBS)
-        safe_postgres.crash()
+        safe_postgres.kill()
         time.sleep(0.3)
         safe_postgres.start()
         after = len(_lines(starts))
