@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from seasoned.app.confirm import open_book
 from seasoned.command.action import action_words
 from seasoned.config import Config, secret
-from seasoned.confirm.client import Expired, Unreachable, configured_client
+from seasoned.confirm.client import Expired, SaidNo, Unreachable, configured_client
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import CannotDo, Unauthorised
 
@@ -62,7 +62,7 @@ def decide_call(
             # A person at this machine can still decide, if the requests are in its store.
             return "allow", _ask_store(config, asked)
         except CannotDo as error:
-            raise (error if isinstance(error, Expired) else unreachable) from error
+            raise (error if isinstance(error, Expired | SaidNo) else unreachable) from error
     return "allow", f"A person confirmed {asked.action} (request {grant.id})."
 
 
@@ -94,6 +94,8 @@ def _ask_store(config: Config, asked: NewRequest) -> str:
         if request.is_unused:
             book.redeem(who, request.id, digest=request.digest)
             return f"A person confirmed {request.action} (request {request.id})."
+        if request.status == "denied":
+            raise SaidNo(request)
         raise Expired(
             f"A person must agree before it may {action_words(request.action)}. At a terminal, within"
             f" {request.timeout_seconds / 60:g} minutes, `seasoned confirm approve {request.id}` allows exactly this"

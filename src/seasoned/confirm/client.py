@@ -20,7 +20,7 @@ import msgspec
 
 from seasoned.command.action import check_action
 from seasoned.config import Config, load, secret
-from seasoned.confirm.request.request import APPROVED, Grant, NewRequest, Status, request_digest
+from seasoned.confirm.request.request import APPROVED, Grant, NewRequest, Request, Status, request_digest
 from seasoned.errors import CannotDo, UsageError
 
 # Bounds what a wrong address can send; one request has at most 1 MB.
@@ -90,7 +90,7 @@ class SaidNo(NotConfirmed):
 
     exit_code = 1
 
-    def __init__(self, seen: RequestView) -> None:
+    def __init__(self, seen: RequestView | Request) -> None:
         text = f": {seen.reason}" if seen.reason else ", without a reason"
         super().__init__(f"{seen.resolved_by or 'A person'} denied {seen.action!r}{text}. Do not try it another way.")
         self.id, self.reason, self.by = seen.id, seen.reason, seen.resolved_by

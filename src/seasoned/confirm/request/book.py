@@ -214,14 +214,16 @@ class Book:
             return Submitted(self._request(self._row(request_id)), True)
 
     def open_request(self, who: Credential, asked: NewRequest) -> Request | None:
-        """The newest request for exactly this, if it can still be decided or redeemed."""
+        """The newest request for exactly this, if it can still be decided or redeemed, or was denied just now."""
         key = {"requester": who.id, "digest": request_digest(asked, who.name)}
         row = self.database.row("confirm.newest_alike", key)
         if row is None or row["redeemed_at"] is not None:
             return None
         found, now = self.look(who, str(row["id"])), self.clock()
         is_approved = found.is_unused and not found.is_lapsed(now)
-        return found if is_approved or not found.is_resolved else None
+        # A no stands as long as a yes would: the agent is told the reason, and the person is not asked at once again.
+        is_denied = found.status == "denied" and now < (found.resolved_at or now) + self.policy.redeem_seconds
+        return found if is_approved or is_denied or not found.is_resolved else None
 
     def decide(
         self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"
