@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -49,3 +51,19 @@ def test_admins_see_in_health_what_has_not_arrived(tmp_path: Path) -> None:
     (left,) = unsent
     assert (left["request_id"], left["channel"], left["event"]) == (made["id"], "hook", "submitted")
     assert left["attempts"] == 1
+
+
+def test_a_log_that_cannot_be_written_covers_nothing_with_tracebacks(tmp_path: Path) -> None:
+    """A process that may not write a byte meets the same error as on a full disk."""
+    code = f"""
+import resource
+from pathlib import Path
+from seasoned.app.stores import open_log
+from seasoned.config import Config
+from seasoned.redact.key import Secrecy
+log = open_log(Config(home=Path({str(tmp_path / "home")!r})), Secrecy(b"k" * 32))
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+log.warning("nowhere to write this")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stderr == b""

@@ -416,6 +416,8 @@ def open_log(config: Config, secrecy: Secrecy) -> logging.Logger:
     logger.setLevel(logging.INFO)
     # Otherwise a handler that a library put on the root logger would print lines that are not redacted.
     logger.propagate = False
+    # A log that cannot be written, as on a full disk, must not cover what a command says with tracebacks.
+    logging.raiseExceptions = False
     # Servers and tests open the log more than once in one process; each line must appear once.
     if not logger.handlers:
         make_private_folder(config.home)
