@@ -106,10 +106,11 @@ def test_a_megabyte_of_any_text_costs_the_others_a_moment(any_database: Database
         scene.clock.forward(3600)
         begun = time.thread_time()
         request = scene.ask("send_email", details={"text": text, "to": "ada"})
-        assert time.thread_time() - begun < 0.3
+        assert time.thread_time() - begun < 0.2
         assert request.details["text"] == text, "a person sees all of it"
+        begun = time.thread_time()
         composed = compose(request, SECRECY.redactor())
-        assert time.thread_time() - begun < 0.6
+        assert time.thread_time() - begun < 0.2
         assert "bytes, not kept" in str(composed)
         decided = scene.deny(request)
         assert decided.details == {"text": f"{len(json.dumps(text)) + 4:,} bytes, not kept", "to": "ada"}

@@ -304,3 +304,9 @@ def test_a_policy_counts_only_with_an_admins_signature(forger: Forger) -> None:
     with pytest.raises(CannotDo, match="not the approved policy"):
         check_agreed(forger.database, file, "b" * 64)
     assert "replaces the policy without an admin's signature" in forger.named()
+    # The signed row of the policy before the one in force, once more: its signature covers its place in the audit.
+    former = newest_entries(forger.database, 2)[1]
+    replace_policy(forger.scene.book, forger.boss, sha256="c" * 64, summary="newer")
+    with writing(forger.database) as chain:
+        chain.append("policy_replaced", former.document, at=former.at, actor="boss")
+    check_agreed(forger.database, file, "c" * 64)

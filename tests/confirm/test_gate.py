@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,12 +20,13 @@ from seasoned.app.people import decide_alone, give_agents_token, make, use_polic
 from seasoned.config import Config
 from seasoned.confirm.audit.chain import writing
 from seasoned.confirm.audit.verify import verify
-from seasoned.confirm.client import Expired
+from seasoned.confirm.client import Expired, SaidNo
 from seasoned.confirm.people.change import allow, end_allowance
 from seasoned.confirm.people.credential import UnlockedCredential
 from seasoned.confirm.policy import FILE
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest
+from seasoned.connect.agent_settings import command_words
 from seasoned.errors import CannotDo, NotFound, Refused, UsageError
 from tests.confirm.books import without_guards
 from tests.confirm.keys import WORDS, make_person, unlock
@@ -54,7 +59,7 @@ def ada(book: Book) -> UnlockedCredential:
     return unlock(book.database, "ada")
 
 
-def test_a_person_allows_exactly_one_call_at_a_terminal_without_a_service(config: Config) -> None:
+def test_a_person_allows_exactly_one_call_or_denies_it_at_a_terminal_without_a_service(config: Config) -> None:
     def attempt(asked: NewRequest = CALL) -> str:
         return decided(config, asked, has_question=False)
 
@@ -74,6 +79,10 @@ def test_a_person_allows_exactly_one_call_at_a_terminal_without_a_service(config
     with pytest.raises(Expired) as again:
         attempt()
     assert found[1] not in str(again.value), "once"
+    with open_book(config) as book:
+        book.decide(ada(book), re.findall(r"approve (\S+)`", str(again.value))[0], approve=False, reason="not today")
+    with pytest.raises(SaidNo, match="ada denied 'delete_data': not today"):
+        attempt()
     with open_book(config) as book:
         assert verify(book.database).ok
 
@@ -126,12 +135,39 @@ def test_no_one_but_an_admin_allows_and_nothing_that_the_policy_keeps(config: Co
     (config.home / FILE).write_text("single_operator = true\n")
     assert decided(config) == "ask", "the policy is not the approved one"
     strict = config.home.parent / "strict.toml"
+    for listed, where in (
+        ('[action.deploy]\napprovers = ["ada", "zoe"]\n', "action.deploy.approvers: 'zoe' may not decide"),
+        ('[channel.telegram]\nto = "1"\npeople = { "4" = "ada-agents" }\n', "telegram.people: 'ada-agents' may not"),
+    ):
+        strict.write_text(listed)
+        with open_book(config) as book, pytest.raises(UsageError, match=where):
+            use_policy(config, book, strict, summary="", admin="ada", ask=_never)
     strict.write_text('always_ask = ["delete-data"]\n')
     with open_book(config) as book:
         use_policy(config, book, strict, summary="", admin="ada", ask=lambda _: WORDS)
     assert decided(config) == "ask"
     with open_book(config) as book, pytest.raises(Refused, match="always asked about"):
         allow(book, ada(book), "delete_data", project=None, host=None, until=None)
+
+
+def test_a_folder_that_a_project_names_for_python_neither_replaces_the_hook_nor_breaks_it(
+    config: Config, tmp_path: Path
+) -> None:
+    evil = tmp_path / "evil" / "seasoned"
+    (evil / "hooks").mkdir(parents=True)
+    for module in (evil / "__init__.py", evil / "hooks" / "__init__.py", tmp_path / "evil" / "json.py"):
+        module.touch()
+    (evil / "hooks" / "main.py").write_text("def main() -> None:\n    pass\n")
+    words = command_words(config, Path(sys.executable).parent, "codex", "pre-tool-use")
+    event = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf /srv"}, "cwd": "/"}
+    done = subprocess.run(
+        words,
+        input=json.dumps(event).encode(),
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "evil")},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, b'"deny"' in done.stdout) == (0, True), done
 
 
 def test_an_allowance_that_was_written_into_the_audit_counts_for_nothing_and_is_named(config: Config) -> None:

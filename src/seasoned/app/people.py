@@ -195,11 +195,17 @@ def use_policy(config: Config, book: Book, file: Path, *, summary: str, admin: s
     target = config.home / FILE
     try:
         data = file.read_bytes()
-        read_policy(data.decode("utf-8"), file=target)
+        policy = read_policy(data.decode("utf-8"), file=target)
     except OSError as error:
         raise CannotDo(f"{str(file)!r} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{str(file)!r} is not valid UTF-8. Fix it and try again.") from error
+    for place, name in policy.listed_people():
+        if name not in deciders(book):
+            raise UsageError(
+                f"{str(file)!r}: {place}: {name!r} may not decide. Make `seasoned confirm token make {name} --role"
+                " approver` first, or remove the name."
+            )
     digest = sha256(data).hexdigest()
     # Agreed and audited before it is written: after a crash in between, the old file is refused and not trusted.
     who = _admin(book, admin, ask=ask)

@@ -156,6 +156,13 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Who may decide about an action; None means every approver."""
         return frozenset(self.action.get(action, ActionRule()).approvers) or None
 
+    def listed_people(self) -> list[tuple[str, str]]:
+        """Every place that lists people who decide, with each name there."""
+        rules = [(f"action.{name}.approvers", each) for name, rule in self.action.items() for each in rule.approvers]
+        return rules + [
+            (f"channel.{name}.people", each) for name, one in self.channel.items() for each in one.people.values()
+        ]
+
     def allows(self, action: str, session_key: str) -> bool:
         """Whether a rule allows an action without asking; never one of the ten."""
         return any(rule.covers(action, session_key) for rule in self.allow)
