@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -17,7 +19,7 @@ from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, say, table, when
 from seasoned.cli.serve import listen_options, run_service
 from seasoned.command.action import action_words
-from seasoned.confirm.client import RequestView, check_approved
+from seasoned.confirm.client import ConfirmClient, RequestView, check_approved, configured_client
 from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.text import plural
@@ -33,13 +35,21 @@ _id_argument = click.argument("request_id", metavar="ID")
 _limit_option = click.option(
     "--limit", default=50, show_default=True, type=click.IntRange(1, 500), help="List at most this many."
 )
-_url_option = click.option("--url", help="The service: http://127.0.0.1:7327 or https://… Default: `confirm_url`.")
-# Unlike --url above it has no configured default: reading and deciding use this machine's store if nothing is said.
-_remote_option = click.option(
-    "--url", help="Use this service, with the token in --token-file or typed in. Default: this machine's store."
-)
-_token_option = click.option("--token-file", type=file_type, help="The file that holds the token.")
-_as_option = click.option("--as", "name", metavar="NAME", help="Your credential; needed if there are several.")
+
+
+def _with_service(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the service that the user names, as `client`; None if they name none."""
+
+    @wraps(command)
+    def called(url: str | None, token_file: Path | None, **given: Any) -> None:
+        named = url is not None or token_file is not None
+        command(client=service_client(url, token_file) if named else None, **given)
+
+    url_help = (
+        "The service, with the token in --token-file or typed in. Default: `confirm_url`, or this machine's store."
+    )
+    option = click.option("--token-file", type=file_type, help="The file that holds the token.")(called)
+    return click.option("--url", help=url_help)(option)
 
 
 @click.group(cls=Commands)
@@ -71,10 +81,9 @@ def serve(options: ListenOptions) -> None:
 @click.option("--details", default="{}", metavar="JSON|@FILE|-", help="The exact arguments, as a JSON object.")
 @click.option("--timeout", "timeout_seconds", type=float, metavar="SECONDS", help="Expire after 30 to 3600 seconds.")
 @click.option("--redeem", "redeems", is_flag=True, help="Wait, and use up the approval: do the thing right after.")
-@_url_option
-@_token_option
+@_with_service
 @json_option
-def submit(details: str, redeems: bool, url: str | None, token_file: Path | None, as_json: bool, **fields: Any) -> None:
+def submit(details: str, redeems: bool, client: ConfirmClient | None, as_json: bool, **fields: Any) -> None:
     """Ask a person to approve an action.
 
     Needs an agent's token.
@@ -83,7 +92,7 @@ def submit(details: str, redeems: bool, url: str | None, token_file: Path | None
     Example: seasoned confirm submit delete_data "Delete last year's logs" --details '{"path": "/srv/logs/2025"}'
     Example: seasoned confirm submit delete_data "Delete the logs" --redeem && rm -r /srv/logs/2025
     """
-    client = service_client(url, token_file)
+    client = client or configured_client()
     # The same value is submitted and digested below, so both are about the same action.
     request = NewRequest(details=_read_details(details), label="terminal", **fields)
     seen = client.submit(request)
@@ -130,113 +139,81 @@ def _print_decision(seen: RequestView, *, as_json: bool) -> None:
         return
     # Raises for everything but an approval, so that `… --redeem && command` is safe.
     check_approved(seen)
-    by = f" by {printable(seen.resolved_by)}" if seen.resolved_by else ""
-    used = ", and redeemed: do it now" if seen.redeemed_at is not None else ""
-    say(f"{seen.id}  {seen.status}{by}{used}")
+    say(_line(seen) + (", and redeemed: do it now" if seen.redeemed_at is not None else ""))
 
 
 def _known(seen: RequestView) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(seen).items() if value is not None}
 
 
-@confirm.command()
-@_id_argument
-@click.option("--reason", default="", help="Why; it is kept and shown.")
-@_as_option
-@_remote_option
-@_token_option
-@json_option
-def approve(**options: Any) -> None:
-    """Approve a request after seeing its exact arguments.
+def _add_decision(verb: str, summary: str, reason: str) -> None:
+    """Add the command that approves, or the one that denies."""
+    approves = verb == "approve"
+    example = f'Example: seasoned confirm {verb} 6sXlJ0bVQ8OJkq2m9Yd3Zw --reason "{reason}"'
 
-    Asks for your passphrase.
-
-    \b
-    Example: seasoned confirm approve 6sXlJ0bVQ8OJkq2m9Yd3Zw --reason "checked the backup"
-    """
-    _decide(approve=True, **options)
-
-
-@confirm.command()
-@_id_argument
-@click.option("--reason", default="", help="Why; it is kept and shown to the agent.")
-@_as_option
-@_remote_option
-@_token_option
-@json_option
-def deny(**options: Any) -> None:
-    """Deny a request.
-
-    Asks for your passphrase.
-
-    \b
-    Example: seasoned confirm deny 6sXlJ0bVQ8OJkq2m9Yd3Zw --reason "wrong database"
-    """
-    _decide(approve=False, **options)
-
-
-def _decide(
-    request_id: str,
-    *,
-    approve: bool,
-    reason: str,
-    name: str | None,
-    url: str | None,
-    token_file: Path | None,
-    as_json: bool,
-) -> None:
-    decided: Any
-    if url is not None or token_file is not None:
-        client = service_client(url, token_file)
-        if not as_json:
-            # Always shown before the decision: a person decides about exact arguments and not about an id.
-            print_request(client.read_request(request_id))
-        typed = ask_passphrase(f"Passphrase to {'approve' if approve else 'deny'} it: ")
-        decided = client.decide(request_id, approve=approve, passphrase=typed, reason=reason)
+    @confirm.command(verb, help=f"{summary}\n\nAsks for your passphrase.\n\n\b\n{example}")
+    @_id_argument
+    @click.option("--reason", default="", help="Why; it is kept, and shown to the agent.")
+    @click.option("--as", "name", metavar="NAME", help="Your credential; needed if there are several.")
+    @_with_service
+    @json_option
+    def decide(request_id: str, reason: str, name: str | None, client: ConfirmClient | None, as_json: bool) -> None:
+        # A request is always shown before the decision: a person decides about exact arguments and not about an id.
+        decided: Any
         votes = ""
-    else:
-        # Denying is always possible; approving only under a policy that an admin agreed to.
-        with open_book(agreed=approve) as book:
-            from seasoned.app.people import pick_name, prove
-
-            # Before the passphrase is asked for, because the prompt names who decides.
-            who = pick_name(book.database, name)
-            request = stored_request(book, request_id)
+        if client is not None:
             if not as_json:
-                print_request(request)
-            typed = ask_passphrase(f"Passphrase of {who} to {'approve' if approve else 'deny'} it: ")
-            decided = book.decide(prove(book, who, typed), request_id, approve=approve, reason=reason, via="terminal")
-        given = sum(one.approve for one in decided.votes)
-        # With a quorum above one, a request stays pending after a vote.
-        votes = f"Your vote is kept: {given} of {plural(decided.quorum, 'approval')}."
-    if as_json:
-        fields = ("id", "action", "status", "resolved_by")
-        print_json("confirm-decided", {field: getattr(decided, field) for field in fields})
-    elif decided.status == "pending" and votes:
-        say(votes)
-    else:
-        by = f" by {printable(decided.resolved_by)}" if decided.resolved_by else ""
-        say(f"{decided.id}  {decided.status}{by}")
+                print_request(client.read_request(request_id))
+            typed = ask_passphrase(f"Passphrase to {verb} it: ")
+            decided = client.decide(request_id, approve=approves, passphrase=typed, reason=reason)
+        else:
+            # Denying is always possible; approving only under a policy that an admin agreed to.
+            with open_book(agreed=approves) as book:
+                from seasoned.app.people import pick_name, prove
+
+                # Before the passphrase is asked for, because the prompt names who decides.
+                who = pick_name(book.database, name)
+                request = stored_request(book, request_id)
+                if not as_json:
+                    print_request(request)
+                person = prove(book, who, ask_passphrase(f"Passphrase of {who} to {verb} it: "))
+                decided = book.decide(person, request_id, approve=approves, reason=reason, via="terminal")
+            # With a quorum above one, a request stays pending after a vote.
+            given = sum(one.approve for one in decided.votes)
+            votes = f"Your vote is kept: {given} of {plural(decided.quorum, 'approval')}."
+        if as_json:
+            print_json("confirm-decided", {field: getattr(decided, field) for field in _DECIDED})
+        elif decided.status == "pending" and votes:
+            say(votes)
+        else:
+            say(_line(decided))
+
+
+_DECIDED = ("id", "action", "status", "resolved_by")
+_add_decision("approve", "Approve a request after seeing its exact arguments.", "checked the backup")
+_add_decision("deny", "Deny a request.", "wrong database")
+
+
+def _line(seen: Any) -> str:
+    by = f" by {printable(seen.resolved_by)}" if seen.resolved_by else ""
+    return f"{seen.id}  {seen.status}{by}"
 
 
 @confirm.command("list")
 @click.option("--status", type=_STATUSES, help="Only requests with this status.")
 @click.option("--unused", is_flag=True, help="Only requests that were approved and never redeemed.")
 @_limit_option
-@_remote_option
-@_token_option
+@_with_service
 @json_option
-def list_(
-    status: str | None, unused: bool, limit: int, url: str | None, token_file: Path | None, as_json: bool
-) -> None:
+def list_(status: str | None, unused: bool, limit: int, client: ConfirmClient | None, as_json: bool) -> None:
     """List requests, newest first.
 
     \b
     Example: seasoned confirm list --status pending
     """
-    if url is not None or token_file is not None:
+    if client is not None:
         asked = {"limit": limit} | ({"status": status} if status else {}) | ({"unused": "true"} if unused else {})
-        found = service_client(url, token_file).read(f"/confirm?{urlencode(asked)}").get("requests", [])
+        found = client.read(f"/confirm?{urlencode(asked)}").get("requests", [])
     else:
         found = stored_requests(status, unused=unused, limit=limit)
     if as_json:
@@ -250,10 +227,9 @@ def list_(
 @confirm.command()
 @_id_argument
 @click.option("--wait", type=click.FloatRange(0, 86400), metavar="SECONDS", help="Wait so long for the decision.")
-@_remote_option
-@_token_option
+@_with_service
 @json_option
-def show(request_id: str, wait: float | None, url: str | None, token_file: Path | None, as_json: bool) -> None:
+def show(request_id: str, wait: float | None, client: ConfirmClient | None, as_json: bool) -> None:
     """Show a request and the votes on it.
 
     Its arguments are exact while it is pending, and redacted afterwards. With --wait, ask the service, and exit with 1
@@ -263,10 +239,10 @@ def show(request_id: str, wait: float | None, url: str | None, token_file: Path 
     Example: seasoned confirm show 6sXlJ0bVQ8OJkq2m9Yd3Zw --wait 60
     """
     if wait is not None:
-        _print_decision(service_client(url, token_file).wait(request_id, wait), as_json=as_json)
+        _print_decision((client or configured_client()).wait(request_id, wait), as_json=as_json)
         return
-    if url is not None or token_file is not None:
-        found = service_client(url, token_file).read_request(request_id)
+    if client is not None:
+        found = client.read_request(request_id)
     else:
         with open_book() as book:
             book.expire_due()
@@ -279,17 +255,16 @@ def show(request_id: str, wait: float | None, url: str | None, token_file: Path 
 
 @confirm.command()
 @_limit_option
-@_remote_option
-@_token_option
+@_with_service
 @json_option
-def audit(limit: int, url: str | None, token_file: Path | None, as_json: bool) -> None:
+def audit(limit: int, client: ConfirmClient | None, as_json: bool) -> None:
     """Show what happened, newest first.
 
     \b
     Example: seasoned confirm audit --limit 20
     """
-    if url is not None or token_file is not None:
-        found = service_client(url, token_file).read(f"/audit?limit={limit}").get("entries", [])
+    if client is not None:
+        found = client.read(f"/audit?limit={limit}").get("entries", [])
     else:
         with open_book() as book:
             found = [msgspec.to_builtins(one) for one in book.audit(limit)]
@@ -313,13 +288,18 @@ def verify(heads: Path | None, head: bool, as_json: bool) -> None:
     Example: seasoned confirm verify --heads /mnt/elsewhere/heads.jsonl
     Example: seasoned confirm verify --head --json >> /mnt/elsewhere/heads.jsonl
     """
-    if head:
-        _print_head(as_json=as_json)
-        return
     with open_book() as book:
-        from seasoned.confirm.audit.verify import check_heads, read_heads
+        from seasoned.confirm.audit.verify import check_heads, full_head, read_heads
         from seasoned.confirm.audit.verify import verify as verify_audit
 
+        if head:
+            last = full_head(book.database, now=time.time())
+            if as_json:
+                # On one line, as `--heads` reads them.
+                print_json("confirm-head", msgspec.to_builtins(last), lines=True)
+            else:
+                say(f"row {last.seq}  {last.hash}")
+            return
         found = verify_audit(book.database)
         # Someone who can rewrite the whole store can rewrite its chain too; only a head kept elsewhere shows that.
         exported = read_heads(heads) if heads is not None else []
@@ -339,25 +319,11 @@ def verify(heads: Path | None, head: bool, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _print_head(*, as_json: bool) -> None:
-    """Print the last row of the audit; kept where no agent can write, it shows later whether that was rewritten."""
-    with open_book() as book:
-        from seasoned.confirm.audit.verify import full_head
-
-        found = full_head(book.database, now=time.time())
-    if as_json:
-        # On one line, as `--heads` reads them.
-        print_json("confirm-head", msgspec.to_builtins(found), lines=True)
-    else:
-        say(f"row {found.seq}  {found.hash}")
-
-
 @confirm.command()
 @click.option("--hours", default=12.0, show_default=True, type=click.FloatRange(0.01, 720), help="For how long.")
-@_url_option
-@_token_option
+@_with_service
 @json_option
-def phone(hours: float, url: str | None, token_file: Path | None, as_json: bool) -> None:
+def phone(hours: float, client: ConfirmClient | None, as_json: bool) -> None:
     """Let the buttons on your phone decide for a time.
 
     Asks for your passphrase. The running service then signs what you press in Telegram or Discord, or send by webhook.
@@ -367,8 +333,7 @@ def phone(hours: float, url: str | None, token_file: Path | None, as_json: bool)
     \b
     Example: seasoned confirm phone --hours 8 --url http://127.0.0.1:7327 --token-file ada.token
     """
-    client = service_client(url, token_file)
-    found = client.unlock_phone(ask_passphrase("Passphrase: "), seconds=hours * 3600)
+    found = (client or configured_client()).unlock_phone(ask_passphrase("Passphrase: "), seconds=hours * 3600)
     if as_json:
         print_json("confirm-phone", {name: found[name] for name in found if name != "schema"})
     else:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -28,22 +27,25 @@ _NO_TERMINAL = (
     "The passphrase must be typed at a terminal, and there is none here. Run this at one, or decide from elsewhere with"
     " --url and an approver's token."
 )
-# The longest line that a terminal passes on.
-_MOST_BYTES = 4096
 _MOST_TOKEN = 4096
 
 
 def ask_passphrase(prompt: str) -> str:
     """What a person types at the terminal, without echo."""
-    if os.name == "nt":
-        # It reads the console, not stdin.
-        from getpass import getpass
+    from getpass import GetPassWarning, getpass
 
-        return getpass(prompt)
-    # The terminal and not stdin, so that a passphrase cannot come from a pipe or a file.
-    with _terminal() as terminal:
-        os.write(terminal, prompt.encode())
-        return _read_line(terminal)
+    try:
+        if os.name != "nt":
+            # The terminal and not stdin, which it would read otherwise: a passphrase must not come from a pipe.
+            os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+        with warnings.catch_warnings():
+            # That it would be shown.
+            warnings.simplefilter("error", GetPassWarning)
+            return getpass(prompt)
+    except UnicodeDecodeError as error:
+        raise UsageError("What you typed is not valid UTF-8. Try again.") from error
+    except (OSError, EOFError, GetPassWarning) as error:
+        raise CannotDo(_NO_TERMINAL) from error
 
 
 def ask_new_passphrase(name: str) -> str:
@@ -53,49 +55,6 @@ def ask_new_passphrase(name: str) -> str:
     if first != ask_passphrase("Repeat it: "):
         raise UsageError("The passphrases differ, so nothing was changed. Try again.")
     return first
-
-
-@contextmanager
-def _terminal() -> Iterator[int]:
-    """The terminal of this process, with echo switched off."""
-    import termios
-
-    try:
-        # O_NOCTTY: without it, a daemon that opens a terminal would make it its own.
-        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
-    except OSError as error:
-        raise CannotDo(_NO_TERMINAL) from error
-    try:
-        before = termios.tcgetattr(terminal)
-        silent = [*before]
-        # Index 3 holds the local modes.
-        silent[3] &= ~termios.ECHO
-        try:
-            # Flush what was typed before the prompt: it was not meant for it.
-            termios.tcsetattr(terminal, termios.TCSAFLUSH, silent)
-            yield terminal
-        finally:
-            # Also after Ctrl-C, or the shell would be left without echo.
-            termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
-            os.write(terminal, b"\n")
-    except termios.error as error:
-        raise CannotDo(_NO_TERMINAL) from error
-    finally:
-        os.close(terminal)
-
-
-def _read_line(terminal: int) -> str:
-    typed = b""
-    while not typed.endswith(b"\n"):
-        part = os.read(terminal, _MOST_BYTES)
-        typed += part
-        # Nothing read: the terminal was closed.
-        if not part or len(typed) > _MOST_BYTES:
-            break
-    try:
-        return typed.rstrip(b"\r\n").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError("What you typed is not valid UTF-8. Try again.") from error
 
 
 def service_client(url: str | None, token_file: Path | None) -> ConfirmClient:

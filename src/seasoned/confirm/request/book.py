@@ -221,7 +221,7 @@ class Book:
             return None
         found, now = self.look(who, str(row["id"])), self.clock()
         is_approved = found.is_unused and not found.is_lapsed(now)
-        # A no stands as long as a yes would: the agent is told the reason, and the person is not asked at once again.
+        # A no stands as long as a yes would: the agent sees the reason, and the person is not asked again at once.
         is_denied = found.status == "denied" and now < (found.resolved_at or now) + self.policy.redeem_seconds
         return found if is_approved or is_denied or not found.is_resolved else None
 
