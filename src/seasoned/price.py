@@ -18,7 +18,7 @@ from seasoned.session import LONG_PROMPT, Usage
 _TIERS = ("priority", "flex")
 # Agents that talk to one provider, so that a model's name says whose price it is. For any other agent a model may run
 # on this machine under a known name, and a price would be made up.
-_PROVIDER_OF_AGENT = {"claude-code": "anthropic", "codex": "openai", "gemini": "google"}
+PROVIDER_OF_AGENT = {"claude-code": "anthropic", "codex": "openai", "gemini": "google"}
 _SAMPLE_TOKENS = 1_000
 
 
@@ -94,7 +94,7 @@ def token_prices(agent: str, model: str, *, day: int, is_long: bool) -> TokenPri
 
     `is_long`: for requests whose prompt is beyond `LONG_PROMPT`, for which some models have higher prices.
     """
-    provider = _PROVIDER_OF_AGENT.get(agent)
+    provider = PROVIDER_OF_AGENT.get(agent)
     if provider is None or not model:
         return None
     at = datetime.fromtimestamp(max(day, 0) * 86_400, UTC)

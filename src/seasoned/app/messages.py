@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,12 +12,23 @@ from typing import Any
 import msgspec
 
 from seasoned.app.stores import exists, make_redactor, own_store, read_source
+from seasoned.command.tool import commits_of
 from seasoned.config import Config
+from seasoned.environment import for_git
 from seasoned.errors import SeasonedError, UsageError
 from seasoned.history.read import read
-from seasoned.history.writer import Verdicts, conversation, trace, trajectory
+from seasoned.history.writer import (
+    AddedLines,
+    Verdicts,
+    attribution,
+    conversation,
+    trace,
+    trajectory,
+    written_lines,
+)
 from seasoned.outcome.judge import judge_session
 from seasoned.outcome.track import Track, track_of
+from seasoned.price import PROVIDER_OF_AGENT
 from seasoned.redact.redactor import Redactor
 from seasoned.report.compare import Comparison, compare_sessions, compare_sets
 from seasoned.report.compression import CompressionCheck, check
@@ -83,10 +96,65 @@ def export_sessions(
 
     `left_out` is called with each session of the store whose file is gone, and why.
     """
-    redactor, write = make_redactor(config), FORMATS[format]
+    redactor = make_redactor(config)
+    if format == AGENT_TRACE:
+        for session in _sessions(config, named, left_out):
+            for record in _attributions(session, redactor, left_out):
+                yield msgspec.json.encode(record).decode() + "\n"
+        return
+    write = FORMATS[format]
     for session in _sessions(config, named, left_out):
         verdicts = {call.id: (found.verdict, redactor.text(found.reason)) for call, found in judge_session(session)}
         yield msgspec.json.encode(write(redacted(session, redactor), verdicts)).decode("utf-8", "replace") + "\n"
+
+
+AGENT_TRACE = "agent-trace"
+_GIT_SECONDS = 30
+
+
+def _attributions(
+    session: Session, redactor: Redactor, left_out: Callable[[str, str], None]
+) -> Iterator[dict[str, Any]]:
+    """What the session wrote of each commit that it made; a commit that is not in the checkout any more is left out."""
+    written: set[str] = set()
+    about = redacted(msgspec.structs.replace(session, messages=()), redactor)
+    for call in session.calls():
+        written |= set() if call.synthetic else written_lines(call)
+        for made in commits_of(call):
+            commit = _committed(session.cwd or "", made.id, redactor)
+            if commit is None:
+                left_out(f"commit {made.id} of {session.ref}", "It is not in the checkout of the session here.")
+                continue
+            if record := attribution(about, commit, written, provider=PROVIDER_OF_AGENT.get(session.ref.agent)):
+                yield record
+
+
+_HUNK = re.compile(r"@@ -\S+ \+(\d+)")
+
+
+def _committed(folder: str, commit: str, redactor: Redactor) -> AddedLines | None:
+    """A commit with the lines that it adds; None where git does not have it."""
+    plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/"]
+    command = ["git", "-c", "core.quotePath=false", "-C", folder, "show", *plain, "--unified=0", "--format=%H %ct"]
+    try:
+        done = subprocess.run([*command, commit], env=for_git(), capture_output=True, timeout=_GIT_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    head, _, rest = done.stdout.decode("utf-8", "replace").partition("\n")
+    if done.returncode or not folder:
+        return None
+    added: dict[str, dict[int, str]] = {}
+    path, number = "", 0
+    for line in rest.split("\n"):
+        if line.startswith("+++ "):
+            path = redactor.text(line[4:].removeprefix("b/"))
+        elif found := _HUNK.match(line):
+            number = int(found[1])
+        elif line.startswith("+"):
+            added.setdefault(path, {})[number] = line[1:]
+            number += 1
+    name, _, seconds = head.partition(" ")
+    return AddedLines(name, float(seconds), added)
 
 
 def _sessions(config: Config, named: Sequence[str], left_out: Callable[[str, str], None]) -> Iterator[Session]:

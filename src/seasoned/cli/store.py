@@ -68,14 +68,19 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool) -> None:
 
 @click.command()
 @click.argument("sessions", nargs=-1, metavar="[SESSION|PATH]...")
-@click.option("--format", "format", type=click.Choice(("atif", "otel", "jsonl")), help="Export sessions, in this form.")
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(("atif", "otel", "jsonl", "agent-trace")),
+    help="Export sessions, in this form.",
+)
 @click.option("--output", "-o", "to", type=_path, help="Write to this new file instead of standard output.")
 def export(sessions: tuple[str, ...], format: str | None, to: Path | None) -> None:
     """Export the store or sessions, redacted, as JSON lines.
 
     Without --format: every row of the store. With it, a line for each SESSION, each under PATH, or all of the store:
     atif (trajectories, version 1.8), otel (spans for an OpenTelemetry collector) or jsonl (chat messages). One
-    session is one document.
+    session is one document. agent-trace writes a line for each commit that a session made: which lines it wrote.
 
     \b
     Example: seasoned export 53ea19c1 --format atif -o session.json
@@ -91,7 +96,7 @@ def export(sessions: tuple[str, ...], format: str | None, to: Path | None) -> No
             say(f"Left out {sentence}", err=True)
         return
     if sessions:
-        raise UsageError("Say in which form to export sessions: --format atif, otel or jsonl.")
+        raise UsageError("Say in which form to export sessions: --format atif, otel, jsonl or agent-trace.")
     with (
         own_store(config) as store,
         # Requests and runs are in the shared database if there is one, else in the store itself.

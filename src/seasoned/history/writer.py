@@ -2,17 +2,20 @@
 
 `conversation` writes a line of chat messages in OpenAI's form, as training and evaluation programs read them.
 `trajectory` writes an ATIF document: steps of the system, the user and the agent, each call with its result. `trace`
-writes spans in OTLP JSON: one for the agent, one below it for each tool call.
+writes spans in OTLP JSON: one for the agent, one below it for each tool call. `attribution`
+writes an Agent Trace record: which lines of a commit a session wrote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 
+from seasoned.command.tool import argument_names, command_of, output_form
 from seasoned.digest import short_digest
 from seasoned.session import Message, Session, ToolCall, Usage
 
@@ -225,3 +228,79 @@ def _value(value: str | float) -> dict[str, Any]:
         return {"stringValue": value}
     # Whole numbers are texts in OTLP's JSON, since they have 64 bits.
     return {"intValue": str(value)} if isinstance(value, int) else {"doubleValue": value}
+
+
+# Version 0.1.0 of the specification: its schema has two numbers.
+AGENT_TRACE = "0.1"
+_TELLING_CHARS = 4  # letters and digits of a line that hardly anyone else writes by chance: not `}`
+
+
+class AddedLines(NamedTuple):
+    """What a commit adds: for each file its lines by their number."""
+
+    id: str
+    time: float
+    files: dict[str, dict[int, str]]
+
+
+def written_lines(call: ToolCall) -> set[str]:
+    """The lines that a call wrote into files, without their indentation, as far as the call itself holds them."""
+    command = command_of(call) or ""
+    texts = [command] if "<<" in command else []
+    if output_form(call) == "file_write" or "*** Begin Patch" in str(call.arguments):
+        texts += _texts(call.arguments)
+    lines = [line for text in texts for line in text.splitlines()]
+    # A patch marks what it adds.
+    return {line.strip() for line in lines} | {line[1:].strip() for line in lines if line.startswith("+")}
+
+
+def _texts(value: Any) -> list[str]:
+    """Every text of an argument but those that an edit replaces."""
+    if isinstance(value, dict):
+        value = [one for name, one in value.items() if name not in argument_names("old")]
+    if isinstance(value, list):
+        return [text for one in value for text in _texts(one)]
+    return [value] if isinstance(value, str) else []
+
+
+def attribution(
+    session: Session, commit: AddedLines, written: Collection[str], *, provider: str | None
+) -> dict[str, Any] | None:
+    """The lines of a commit that the session wrote, as an Agent Trace record; None without any."""
+    model = session.model or ""
+    model_id = model if "/" in model else f"{provider}/{model}" if provider and model else None
+    made = _known({"type": "ai", "model_id": model_id})
+    files = [
+        {"path": path, "conversations": [{"contributor": made, "ranges": ranges}]}
+        for path, lines in commit.files.items()
+        if (ranges := list(_ranges(lines, written)))
+    ]
+    if not files:
+        return None
+    return {
+        "version": AGENT_TRACE,
+        "id": str(uuid5(NAMESPACE_URL, f"{session.ref} {commit.id}")),
+        "timestamp": f"{datetime.fromtimestamp(commit.time, UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "vcs": {"type": "git", "revision": commit.id},
+        # The schema wants a version, and histories do not name one for the whole session.
+        "tool": {"name": session.ref.agent, "version": "unknown"},
+        "files": files,
+        # A conversation is named by an address there, and a history has none.
+        "metadata": {"seasoned": {"session": str(session.ref)}},
+    }
+
+
+def _ranges(lines: Mapping[int, str], written: Collection[str]) -> Iterator[dict[str, int]]:
+    """Neighbouring lines that the session wrote, where at least one of them says something."""
+    first = last = 0
+    tells = False
+    for number in [*sorted(lines), 0]:
+        text = lines.get(number, "").strip()
+        is_written = number > 0 and text in written
+        if first and not (is_written and number == last + 1):
+            if tells:
+                yield {"start_line": first, "end_line": last}
+            first, tells = 0, False
+        if is_written:
+            first, last = first or number, number
+            tells = tells or sum(map(str.isalnum, text)) >= _TELLING_CHARS
