@@ -49,10 +49,24 @@ class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     # The most tokens that a block may have.
     budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
     experiment: str | None = None  # the experiment whose arms decide what a session is shown
-    # The most tokens of memory and skills that a session is shown at its start.
-    memory_budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 300
     # Whether you see a line in your agent when something was shown, hinted or kept.
     visible: bool = True
+
+    def at(self, entry: EntryPoint) -> WarmSettings:
+        """What holds for the sessions of one entry point."""
+        is_enabled = self.enabled and entry not in self.off
+        return msgspec.structs.replace(self, enabled=is_enabled, experiment=self.experiment or None)
+
+    def tells(self, place: TellingPlace) -> bool:
+        """Whether a session sees anything at this place."""
+        return self.enabled and place not in self.silent
+
+    def on_request(self) -> WarmSettings:
+        """The settings for a block that a user or model asked for.
+
+        It is shown although warm starts are switched off; but then the session takes part in no experiment.
+        """
+        return msgspec.structs.replace(self, enabled=True, experiment=self.experiment if self.enabled else None)
 
 
 class Config(msgspec.Struct, frozen=True):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
 
-from seasoned.begin.settings import BeginSettings
 from seasoned.begin.start_text import line_ids
-from seasoned.begin.warm_start import Begun, NewSession, begin
+from seasoned.begin.warm_start import NewSession, begin
+from seasoned.config import Config, WarmSettings
+from seasoned.example.provision import Begun
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import Store, open_store
 from seasoned.store.project import project_key
@@ -20,8 +20,8 @@ LINE = command("python -m checks")
 
 def _begun(store: Store, folder: Path, experiment: str, cold: float) -> Begun:
     keep_split(store, new_split(experiment, [ArmShare("cold", cold), ArmShare("sheet")], salt="s"), now=1.0)
-    session = NewSession(id=f"claude-code:{experiment}", format="text", forms=("text",), folder=str(folder))
-    return begin(store, lambda: nullcontext(store), session, BeginSettings(experiment=experiment), now=1.0)
+    session = NewSession(conversation=f"claude-code:{experiment}", format="text", form="text", folder=str(folder))
+    return begin(store, Config(home=folder), session, WarmSettings(experiment=experiment), now=1.0)
 
 
 def test_what_an_arm_shows_and_what_the_control_does_without_are_logged(tmp_path: Path) -> None:

@@ -45,10 +45,10 @@ def test_a_name_is_a_function_whether_its_module_was_imported_or_not() -> None:
     code = (
         "import seasoned\n"
         "before = seasoned.project('/home/a/b')\n"
-        "import seasoned.project, seasoned.begin.settings, seasoned.lesson.replay\n"
+        "import seasoned.project, seasoned.begin.memory, seasoned.lesson.replay\n"
         "assert seasoned.project('/home/a/b') == before and before.name == 'b'\n"
         "assert seasoned.project.is_path('/x') and callable(seasoned.begin) and callable(seasoned.backtest)\n"
-        "assert seasoned.begin.settings.BeginSettings().is_enabled\n"
+        "assert seasoned.begin.memory.BUDGET == 300\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

@@ -16,13 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.errors import NotFound
+from seasoned.errors import NotFound, StoreError
 from seasoned.example.block import FORMATS
 from seasoned.example.library.storage import Library, find_block, save, snapshot, use_of
 from seasoned.example.provision import (
-    BlockMemory,
+    Begun,
     BlockRequest,
-    Ensured,
     carries_block,
     ensure_block,
     insert,
@@ -30,7 +29,7 @@ from seasoned.example.provision import (
     last_request,
     provision,
 )
-from seasoned.store import Store, open_store, open_temporary
+from seasoned.store import Store, open_store
 from tests.example.examples import example, template
 
 SYSTEM = {"role": "system", "content": "You help."}
@@ -162,10 +161,10 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def ensured(store: Store, root: str = "codex:new", **more: Any) -> Ensured:
-    kept = {"memory": more.pop("memory", BlockMemory()), "messages": more.pop("messages", [SYSTEM, ASK])}
+def ensured(store: Store, root: str = "codex:new", **more: Any) -> Begun:
+    messages = more.pop("messages", [SYSTEM, ASK])
     library = more.pop("library", None) or (lambda: snapshot(store))
-    return ensure_block(store, library, BlockRequest(conversation=root, **more), now=1.0, **kept)
+    return ensure_block(store, library, BlockRequest(conversation=root, **more), now=1.0, messages=messages)
 
 
 def test_a_block_is_made_once_and_never_changes(store: Store) -> None:
@@ -224,37 +223,12 @@ def test_a_conversation_under_way_gets_no_block(store: Store) -> None:
     assert find_block(store, "codex:new", "openai") is None
 
 
-def test_a_store_that_fails_does_not_change_what_a_conversation_is_shown(store: Store) -> None:
-    memory, library = BlockMemory(), partial(Library, LIBRARY.templates)
-    first = ensured(store, library=library, memory=memory)
-    store.connection.close()
-    again = ensured(store, library=library, memory=memory, messages=[ASK, {"role": "assistant", "content": "Yes."}])
-    assert first.rendered is not None
-    assert again.rendered == first.rendered
-    begun = ensured(store, "codex:late", library=library, memory=memory)
-    assert begun.rendered is not None
-    assert "could not be counted" in begun.reason
-    assert ensured(store, "codex:late", library=library, memory=memory).rendered == begun.rendered
-
-
-def test_a_store_that_came_back_is_given_what_was_shown_meanwhile(store: Store, tmp_path: Path) -> None:
-    memory, library = BlockMemory(), partial(Library, LIBRARY.templates)
-    broken = Store(store.connection, store.path)
-    store.connection.close()
-    first = ensured(broken, library=library, memory=memory)
-    with open_store(tmp_path / "seasoned.db") as back:
-        ensured(back, library=library, memory=memory)
-        kept = find_block(back, "codex:new", "openai")
-    assert first.rendered is not None
-    assert kept is not None
-    assert kept.content == first.rendered.content
-
-
-def test_memory_is_bounded_and_a_temporary_store_needs_none() -> None:
-    memory = BlockMemory(most=2)
-    store = open_temporary()
-    assert ensured(store, library=lambda: LIBRARY, memory=memory).rendered is not None
-    assert memory.find(store, "codex:new", "openai") is None
+def test_nothing_is_shown_if_the_block_cannot_be_kept(store: Store) -> None:
+    library = partial(Library, LIBRARY.templates)
+    store.connection.execute("DROP TABLE example_usage")
+    with pytest.raises(StoreError):
+        ensured(store, library=library)
+    assert find_block(store, "codex:new", "openai") is None, "a resumed session would begin otherwise"
 
 
 _RACE = """

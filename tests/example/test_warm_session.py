@@ -39,7 +39,7 @@ def store(store_path: Path, tmp_path: Path) -> Iterator[Store]:
 
 
 def ask(store: Store, **arguments: Any) -> dict[str, Any]:
-    answer = warm_session(store, arguments, redactor=REDACTOR)
+    answer = warm_session(store, arguments, redactor=REDACTOR, config=load(), entry="library")
     json.dumps(answer, allow_nan=False)
     return answer
 
@@ -143,6 +143,7 @@ from pathlib import Path
 from seasoned.redact.redactor import Redactor
 from seasoned.store import open_store
 from seasoned.begin.warm_session import warm_session
+from seasoned.config import load
 
 store, first, second = open_store(Path(sys.argv[1])), *sys.argv[2:]
 for given in (
@@ -150,7 +151,7 @@ for given in (
     {"action": "profile", "session_id": first}, {"action": "compress-check", "session_id": first},
     {"action": "compare", "session_id": first, "compare_with": second}, {"action": "delete", "name": "thin"},
 ):
-    answer = warm_session(store, given, redactor=Redactor(b"k" * 32))
+    answer = warm_session(store, given, redactor=Redactor(b"k" * 32), config=load(), entry="library")
     assert answer["success"], (given, answer)
 print("all of it")
 """

@@ -8,11 +8,10 @@ import msgspec
 
 from seasoned.app import experiment as experiments
 from seasoned.app.stores import shared_database
-from seasoned.begin.ongoing import experiment_database
-from seasoned.begin.settings import BeginSettings
-from seasoned.begin.warm_start import Begun, NewSession, begin
-from seasoned.config import Config
+from seasoned.begin.warm_start import NewSession, begin
+from seasoned.config import Config, WarmSettings
 from seasoned.example.library.storage import delete, save
+from seasoned.example.provision import Begun
 from seasoned.experiment.live.live_session import share_outcomes
 from seasoned.store import Store, open_store
 from tests.example.examples import example, keep_session, template
@@ -30,9 +29,9 @@ HOUSE = template(
 def _begin(config: Config, store: Store, session: str, said: list[str], project: str | None = "app:shop") -> Begun:
     return begin(
         store,
-        lambda: experiment_database(config, store),
-        NewSession(id=session, format="openai", messages=TASK, tools=TOOLS, project=project),
-        BeginSettings(experiment="autumn"),
+        config,
+        NewSession(conversation=session, format="openai", messages=TASK, tools=TOOLS, project=project),
+        WarmSettings(experiment="autumn"),
         now=1_760_000_000.0,
         warn=said.append,
     )

@@ -51,6 +51,10 @@ def test_source_filter_of_the_tool_means_the_platform(history: Path) -> None:
     seasoned("scan", history)
     asked = {"action": "build", "name": "nights", "min_messages": 2}
     with open_store(load().store_path) as store:
-        made = warm_session(store, {**asked, "source_filter": "cron"}, redactor=Redactor(b"k" * 32))
+        made = warm_session(
+            store, {**asked, "source_filter": "cron"}, redactor=Redactor(b"k" * 32), config=load(), entry="library"
+        )
         assert made["success"] and made["metrics"]["sessions_qualified"] == 1
-        assert not warm_session(store, {**asked, "source_filter": "discord"}, redactor=Redactor(b"k" * 32))["success"]
+        assert not warm_session(
+            store, {**asked, "source_filter": "discord"}, redactor=Redactor(b"k" * 32), config=load(), entry="library"
+        )["success"]

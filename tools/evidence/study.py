@@ -17,13 +17,11 @@ from tools.evidence import project, service
 from tools.evidence.history import AFTER, BEFORE, History, write_histories
 
 from seasoned.app.stores import make_redactor, scan_into_store
-from seasoned.begin.ongoing import experiment_database
-from seasoned.begin.settings import BeginSettings
-from seasoned.begin.warm_start import Begun, NewSession, begin
-from seasoned.config import Config
+from seasoned.begin.warm_start import NewSession, begin
+from seasoned.config import Config, WarmSettings
 from seasoned.example.library.storage import library_for
 from seasoned.example.library.upkeep import refresh
-from seasoned.example.provision import BlockRequest, provision
+from seasoned.example.provision import Begun, BlockRequest, provision
 from seasoned.example.render import placebo, render
 from seasoned.experiment.analysis.analyse import AnalysisPlan
 from seasoned.experiment.analysis.contrast import POWER, Contrast, TestRule, smallest_by_sign
@@ -122,18 +120,18 @@ class Learned:
     def _begin(self, study: Study, arm: StudyArm, task: Task) -> Begun:
         store, config = self._store(arm), self._config_of(arm)
         name = session_id(study, task, is_for_task=self._is_small)
-        settings = BeginSettings()
+        settings = WarmSettings()
         if study.is_in_project:
-            session = NewSession(id=name, format="text", folder=project.folder_of(task))
+            session = NewSession(conversation=name, format="text", folder=project.folder_of(task))
         else:
             session = NewSession(
-                id=name,
+                conversation=name,
                 format=_FORMAT,
                 task=self._words(task),
                 tools=_offered(task),
                 is_small=self._is_small,
             )
-        return begin(store, lambda: experiment_database(config, store), session, settings, now=time.time())
+        return begin(store, config, session, settings, now=time.time())
 
     def _words(self, task: Task) -> str | None:
         """What a block is chosen by beside the tools. A small model needs examples of the one tool that it is to call.

@@ -21,10 +21,8 @@ from seasoned.app.stores import (
     no_progress,
     own_store,
     scan_into_store,
-    shared_database,
     uses_store,
 )
-from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_start import NewSession, asked_for
 from seasoned.begin.warm_start import begin as begin_session
 from seasoned.command.tool import TaskType
@@ -323,7 +321,7 @@ def begin(
     config = config or load()
     with own_store(config) as store:
         session = NewSession(
-            id=name if ":" in name else f"{_AGENT}:{name}",
+            conversation=name if ":" in name else f"{_AGENT}:{name}",
             format=format,
             messages=messages,
             task=task,
@@ -332,9 +330,7 @@ def begin(
             project=project_key(store, None if folder is None else str(folder), application=application),
             workdir=None if folder is None else str(folder),
         )
-        begun = begin_session(
-            store, lambda: shared_database(config), session, begin_settings(config, "library"), now=time.time()
-        )
+        begun = begin_session(store, config, session, config.warm.at("library"), now=time.time())
     given = [dict(message) for message in messages]
     return BegunConversation(
         given if begun.rendered is None else insert(given, begun.rendered),

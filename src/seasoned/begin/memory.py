@@ -141,9 +141,7 @@ class MemoryPlaces(msgspec.Struct, frozen=True):
     project: str | None = None
 
 
-def remembered(
-    store: Store, places: MemoryPlaces, redactor: Callable[[], Redactor], *, budget: int = BUDGET
-) -> Remembered | None:
+def remembered(store: Store, places: MemoryPlaces, redactor: Callable[[], Redactor]) -> Remembered | None:
     """What a new session is shown; None for nothing. `redactor` is called only if the files have changed."""
     folders = _folders(store, places)
     files = [places.memory_folder / name for name in FILES.values()]
@@ -151,13 +149,13 @@ def remembered(
     states = [state for state in map(_state, files) if state]
     if not states:
         return None
-    key = short_digest(_VERSION, str(budget), *states)
+    key = short_digest(_VERSION, *states)
     project = places.project or ""
     row = store.row("lesson.find", {"project": project, "topic": _TOPIC, "key": key})
     if row is not None:
         found = msgspec.json.decode(row["content"], type=Remembered)
     else:
-        found = _made(places, folders, redactor(), budget)
+        found = _made(places, folders, redactor())
         with store.write():
             store.run("receipt.drop_memory", {"project": project})
             content = msgspec.json.encode(found)
@@ -191,7 +189,7 @@ def _skill_files(folder: Path) -> Iterator[Path]:
         yield skill / _MAIN
 
 
-def _made(places: MemoryPlaces, folders: Sequence[Path], redactor: Redactor, budget: int) -> Remembered:
+def _made(places: MemoryPlaces, folders: Sequence[Path], redactor: Redactor) -> Remembered:
     # Imported here: a session that begins seldom needs them.
     from seasoned.admission import admit
     from seasoned.text import count_tokens
@@ -209,7 +207,7 @@ def _made(places: MemoryPlaces, folders: Sequence[Path], redactor: Redactor, bud
         "notes": entries(places.memory_folder, "notes"),
     }
     chosen: dict[Section, set[int]] = {section: set() for section in found}
-    left = budget - count_tokens(_HEAD) - sum(count_tokens(_HEADINGS[one]) for one in found if found[one])
+    left = BUDGET - count_tokens(_HEAD) - sum(count_tokens(_HEADINGS[one]) for one in found if found[one])
     # The newest of each kind in turn, so that a long file does not crowd out the others.
     for at in range(max(map(len, found.values()), default=0)):
         for section in ("project", "user", "skills", "notes"):

@@ -1,4 +1,4 @@
-"""Sessions that are under way: hints after failed calls, retractions, and whether an arm withholds help.
+"""Sessions that are under way: hints after their failed calls.
 
 A conversation repeats its results in every request, and providers cache what was sent. So the hint after a result is
 decided once, when the result is first sent, and stored: every later request and process sends the same bytes.
@@ -7,66 +7,14 @@ decided once, when the result is first sent, and stored: every later request and
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import msgspec
-
-from seasoned.begin.settings import BeginSettings
-from seasoned.config import Config
 from seasoned.lesson.ask import LessonLookup
 from seasoned.marks import HINT_OPENS
 from seasoned.session import ToolCall
-from seasoned.store import Database, Store, open_database
-
-if TYPE_CHECKING:
-    from seasoned.example.library.storage import Library
-
-
-OpenDatabase = Callable[[], AbstractContextManager[Database]]
-
-
-class Retraction(msgspec.Struct, frozen=True):
-    """A line for the model, and the examples that it retracts."""
-
-    text: str
-    example_ids: tuple[str, ...]
-
-
-@contextmanager
-def experiment_database(config: Config, store: Store) -> Iterator[Database]:
-    """The database with the assignments: PostgreSQL if several machines share it, else the store."""
-    if config.database_url is None:
-        yield store
-        return
-    database = open_database(config)
-    try:
-        yield database
-    finally:
-        database.close()
-
-
-def is_held_back(database: OpenDatabase, session: str, settings: BeginSettings, *, now: float) -> bool:
-    """Whether the session is in an arm that shows nothing, so that other help must be withheld as well."""
-    if settings.experiment is None:
-        return False
-    from seasoned.experiment.live.assignment import enrol
-
-    with database() as opened:
-        enrolled = enrol(opened, settings.experiment, session, now=now, begins=False)
-    return enrolled is not None and not enrolled.is_warm
-
-
-def find_retraction(library: Library, example_ids: Collection[str]) -> Retraction | None:
-    """The retraction for a session that was shown these examples; None if none of them is suspended."""
-    from seasoned.example.library.storage import find_example
-    from seasoned.example.library.upkeep import retraction
-
-    found = [find_example(library, one) for one in sorted(set(example_ids)) if library.state_of(one) == "suspended"]
-    return Retraction(retraction(found), tuple(example.id for example in found)) if found else None
-
+from seasoned.store import Store
 
 _MOST = 2000
 
@@ -161,8 +109,3 @@ def _hint(lookup: LessonLookup, call: ToolCall, agent: str) -> str:
     from seasoned.outcome.judge import judge
 
     return text if judge(call, agent=agent).verdict == "failed" else ""
-
-
-def knows_repairs(store: Store, project: str) -> bool:
-    """Whether any repair is known in this project."""
-    return store.row("lesson.knows_repairs", {"project": project}) is not None

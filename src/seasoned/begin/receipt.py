@@ -8,16 +8,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Literal
 
 import msgspec
 
-from seasoned.begin.ongoing import experiment_database, is_held_back
-from seasoned.begin.settings import BeginSettings
 from seasoned.command.written import written
 from seasoned.config import Config
 from seasoned.errors import UsageError
+from seasoned.experiment.live.assignment import is_held_back
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.ask import LessonLookup
 from seasoned.lesson.evidence import FormUse, form_uses
@@ -230,11 +228,10 @@ def why_cold(store: Store, config: Config, found: Receipt) -> str:
     if found.shown:
         return ""
     agent, _, native = found.session.partition(":")
-    warm = config.warm
-    if not warm.enabled or agent in warm.off:
+    warm = config.warm.at("library")
+    if not config.warm.enabled or agent in warm.off:
         return "Warm starts are switched off for it, under [warm] in config.toml."
-    opened = partial(experiment_database, config, store)
-    if is_held_back(opened, found.session, BeginSettings(experiment=warm.experiment or None), now=time.time()):
+    if is_held_back(config, store, found.session, warm, now=time.time()):
         return f"The experiment {warm.experiment!r} put it into an arm that shows nothing."
     rows = store.rows("receipt.sessions", {"agent": agent, "native_id": native})
     if any(track.relation == "subagent" for track in tracks(store, sessions=[row["id"] for row in rows])):

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from seasoned.begin.memory import MemoryPlaces, Remembered, remembered
-from seasoned.begin.settings import BeginSettings
-from seasoned.config import Config
+from seasoned.config import Config, WarmSettings
 from seasoned.digest import short_digest
-from seasoned.errors import StoreError
 from seasoned.example.library.storage import WarmBlock, find_block, keep_block
 from seasoned.lesson.ask import lookup_for
 from seasoned.lesson.lesson import Lesson
@@ -30,7 +28,7 @@ SHEET = "project/sheet"
 
 
 def begin_with_sheet(
-    store: Store, session_id: str, folder: str | None, settings: BeginSettings, *, now: float
+    store: Store, session_id: str, folder: str | None, settings: WarmSettings, *, now: float
 ) -> bytes | None:
     """What a session begins with if neither a template nor an experiment decides.
 
@@ -38,9 +36,7 @@ def begin_with_sheet(
     """
     if not settings.tells("start"):
         return None
-    block, is_new = ensure_sheet(store, session_id, folder, now=now)
-    if is_new and find_block(store, session_id, "text") is None:
-        raise StoreError("The sheet could not be kept, so nothing is shown: a resumed session would begin otherwise.")
+    block, _ = ensure_sheet(store, session_id, folder, now=now)
     return None if block is None else block.content
 
 
@@ -98,7 +94,7 @@ def begin_with_memory(
     store: Store,
     config: Config,
     session_id: str,
-    settings: BeginSettings,
+    settings: WarmSettings,
     *,
     folder: str | None = None,
     project: str | None = None,
@@ -114,7 +110,7 @@ def begin_with_memory(
         return known
     key = project_of_conversation(store, session_id, folder) if folder else project
     places = MemoryPlaces(config.home, config.memory_folder, key)
-    made = remembered(store, places, lambda: _redactor(config), budget=settings.memory_budget)
+    made = remembered(store, places, lambda: _redactor(config))
     if made is None:
         return None
     row = {"conversation": session_id, "project": key or "", "place": PLACE, "text": made.text, "told_at": now}

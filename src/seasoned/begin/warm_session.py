@@ -8,22 +8,21 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
 from seasoned.admission import admitted
-from seasoned.begin.ongoing import OpenDatabase, is_held_back
-from seasoned.begin.settings import BeginSettings
-from seasoned.begin.warm_start import Begun, NewSession, begin, show_once
+from seasoned.begin.warm_start import NewSession, begin, show_once
+from seasoned.config import Config, EntryPoint, WarmSettings
 from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.example.block import Format
 from seasoned.example.example import check_name
 from seasoned.example.library.storage import delete, library_for, listed, save, why_not_here
 from seasoned.example.mine.miner import build
 from seasoned.example.mine.selection import MiningOptions
-from seasoned.example.provision import BUDGET
+from seasoned.example.provision import BUDGET, Begun
+from seasoned.experiment.live.assignment import is_held_back
 from seasoned.outcome.track import Track, tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.report.compare import compare_sessions
@@ -75,8 +74,8 @@ class _Context(msgspec.Struct, frozen=True):
     now: float
     session: str | None
     begins: bool
-    settings: BeginSettings
-    database: OpenDatabase
+    settings: WarmSettings
+    config: Config
     project: str | None
     workdir: str | None = None
 
@@ -88,8 +87,8 @@ def warm_session(
     redactor: Redactor,
     session: str | None = None,
     begins: bool = False,
-    settings: BeginSettings | None = None,
-    database: OpenDatabase | None = None,
+    config: Config,
+    entry: EntryPoint,
     project: str | None = None,
     workdir: str | None = None,
 ) -> dict[str, Any]:
@@ -99,9 +98,8 @@ def warm_session(
     holds examples back from it. `begins`: it is not begun anywhere else, so that `load` is its beginning. `project` is
     the key of its project, `workdir` the folder that it works in.
     """
-    settings = settings or BeginSettings()
-    opened = database or (lambda: nullcontext(store))
-    context = _Context(store, redactor, time.time(), session, begins, settings, opened, project, workdir)
+    settings = config.warm.at(entry)
+    context = _Context(store, redactor, time.time(), session, begins, settings, config, project, workdir)
     try:
         given = msgspec.convert(dict(arguments), WarmSessionArguments)
         found = _ACTIONS[given.action](context, given)
@@ -176,7 +174,7 @@ def _list(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
 
 def _load(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
     session = NewSession(
-        id=context.session or "",
+        conversation=context.session or "",
         format=given.format,
         task=given.task or "",
         tools=given.tools,
@@ -212,10 +210,12 @@ def _preview(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{key: cut(value) for key, value in one.items()} for one in messages[:_PREVIEWED]]
 
 
-def _begin(context: _Context, session: NewSession, settings: BeginSettings) -> Begun:
+def _begin(context: _Context, session: NewSession, settings: WarmSettings) -> Begun:
     if context.session is not None and context.begins and session.template is None:
-        return begin(context.store, context.database, session, settings, now=context.now)
-    if context.session is not None and is_held_back(context.database, context.session, settings, now=context.now):
+        return begin(context.store, context.config, session, settings, now=context.now)
+    if context.session is not None and is_held_back(
+        context.config, context.store, context.session, settings, now=context.now
+    ):
         return Begun(None, f"The experiment {settings.experiment!r} holds examples back from this session.")
     # The session is under way, unknown, or wants a certain template: nothing is kept that would change its beginning.
     return show_once(context.store, session, settings, now=context.now)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from threading import Lock
 from typing import Any
 
 import msgspec
 
 from seasoned.command.tool import TaskType
-from seasoned.errors import NotFound, StoreError
+from seasoned.errors import NotFound
 from seasoned.example.block import Block, Form, Format
 from seasoned.example.choose.choice import BlockLimits, SessionNeeds, choose
 from seasoned.example.choose.offered import Tools, offered
@@ -117,10 +114,7 @@ TOLD = "project/items"
 TOLD_MARK = f"{TOLD}@1"
 # Items of the Responses API that only an agent writes.
 _ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
-# One block has a few kilobytes.
-_IN_MEMORY = 4096
 Messages = Sequence[Mapping[str, Any]] | str
-_STORE_FAILS = (StoreError, sqlite3.Error)
 
 
 class Provisioned(msgspec.Struct, frozen=True):
@@ -132,13 +126,22 @@ class Provisioned(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Ensured(msgspec.Struct, frozen=True):
-    """What a conversation is shown in one format: the same bytes as long as it lives."""
+class Begun(msgspec.Struct, frozen=True):
+    """What a conversation is shown in one format, and the reason: the same bytes as long as it lives."""
 
     rendered: Rendered | None
     reason: str
     template: str | None = None  # `name@version`
-    is_new: bool = False  # made by this call
+    arm: str | None = None  # the session's arm in the running experiment; None if it takes no part
+    is_new: bool = False  # whether the block was made by this call, rather than found
+
+    @property
+    def content(self) -> bytes | None:
+        return None if self.rendered is None else self.rendered.content
+
+    @property
+    def example_ids(self) -> tuple[str, ...]:
+        return () if self.rendered is None else self.rendered.example_ids
 
 
 class BlockRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -232,38 +235,6 @@ def is_under_way(messages: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-class BlockMemory:
-    """Blocks of running conversations, so that a failing store does not change what they are shown."""
-
-    def __init__(self, most: int = _IN_MEMORY) -> None:
-        self._most = most
-        self._lock = Lock()
-        self._kept: OrderedDict[tuple[str, str, str], tuple[WarmBlock, bool]] = OrderedDict()
-
-    def find(self, store: Store, lineage_root: str, format: str) -> tuple[WarmBlock, bool] | None:
-        """The block, and whether the store has it too."""
-        key = (store.path, lineage_root, format)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
-
-    def keep(self, store: Store, block: WarmBlock, *, is_stored: bool) -> WarmBlock:
-        """Keep a block. The first one of a conversation stays: a second caller gets that one."""
-        if not store.path:
-            return block  # a temporary store is gone with its conversation
-        key = (store.path, block.lineage_root, block.format)
-        with self._lock:
-            first, was_stored = self._kept.get(key, (block, is_stored))
-            self._kept[key] = (first, was_stored or is_stored)
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-            return first
-
-
-_MEMORY = BlockMemory()
-
-
 def ensure_block(
     store: Store,
     library: Callable[[], Library],
@@ -271,69 +242,41 @@ def ensure_block(
     *,
     messages: Messages = (),
     now: float,
-    memory: BlockMemory = _MEMORY,
     told: Callable[[], str] = lambda: "",
-) -> Ensured:
+) -> Begun:
     """The one block of a conversation in a format: found, or made at its first request and kept.
 
     `library` and `told` are functions, so that nothing is loaded for a conversation that has its block. Add the result
-    to the messages with `insert`. Use is counted once, when the block is made.
+    to the messages with `insert`. Use is counted once, when the block is made. Raises StoreError if it cannot be kept:
+    a resumed session would begin differently.
     """
     given = listed(messages)
     if carries_block(given):
-        return Ensured(None, "The conversation already has a block, and was left unchanged.")
-    known = _find(store, asked.conversation, asked.format, memory)
+        return Begun(None, "The conversation already has a block, and was left unchanged.")
+    known = find_block(store, asked.conversation, asked.format)
     if known is not None:
-        return _ensured(known, "The block that the conversation began with.")
+        return begun_with(known, "The block that the conversation began with.")
     # This comes after the lookup: a conversation that began with a block keeps it.
     if is_under_way(given):
-        return Ensured(None, "The conversation began without a block. Adding one now would change its beginning.")
+        return Begun(None, "The conversation began without a block. Adding one now would change its beginning.")
     made = provision(given, library=library(), asked=asked, told=told())
     if made.rendered is None or made.block is None:
-        return Ensured(None, made.reason)
+        return Begun(None, made.reason)
     name, _, version = made.block.template.rpartition("@")
     shown, place = made.rendered, (asked.conversation, asked.format, asked.form)
     block = WarmBlock(*place, name, int(version), shown.example_ids, shown.content, shown.digest, now)
-    return _keep(store, block, made.block.digest, made.reason, memory)
-
-
-def _find(store: Store, lineage_root: str, format: str, memory: BlockMemory) -> WarmBlock | None:
-    held = memory.find(store, lineage_root, format)
-    if held is not None:
-        block, is_stored = held
-        # The store failed when the block was made; by now it may work.
-        return block if is_stored else _store(store, block, memory)[0]
-    try:
-        found = find_block(store, lineage_root, format)
-    except _STORE_FAILS:
-        return None
-    return None if found is None else memory.keep(store, found, is_stored=True)
-
-
-def _keep(store: Store, block: WarmBlock, digest: str, reason: str, memory: BlockMemory) -> Ensured:
-    kept, is_ours = _store(store, block, memory)
-    if is_ours:
-        try:
-            remember_block(store, digest, kept.example_ids, now=kept.created_at)
-            if kept.template != TOLD:
-                count_use(store, f"{kept.template}@{kept.version}", kept.example_ids)
-        except _STORE_FAILS:
-            reason = f"{reason} Its use could not be counted: the store failed."
-    return _ensured(kept, reason, is_new=is_ours)
-
-
-def _store(store: Store, block: WarmBlock, memory: BlockMemory) -> tuple[WarmBlock, bool]:
-    """Store a block; returns the block that counts, and whether it is this one. The first one shown always counts."""
-    try:
+    with store.together():
         kept = keep_block(store, block)
-    except _STORE_FAILS:
-        first = memory.keep(store, block, is_stored=False)
-        return first, first == block
-    first = memory.keep(store, kept, is_stored=True)
-    return first, first == block
+        # The first one that was kept counts: another process may have been faster.
+        if kept == block:
+            remember_block(store, made.block.digest, kept.example_ids, now=now)
+            if name != TOLD:
+                count_use(store, made.block.template, kept.example_ids)
+    return begun_with(kept, made.reason, is_new=kept == block)
 
 
-def _ensured(block: WarmBlock, reason: str, *, is_new: bool = False) -> Ensured:
+def begun_with(block: WarmBlock, reason: str, *, is_new: bool = False) -> Begun:
+    """What a conversation begins with whose block is kept."""
     rendered = Rendered(
         block.format,  # type: ignore[arg-type]  # the table holds what a Format was
         block.form,  # type: ignore[arg-type]
@@ -342,4 +285,4 @@ def _ensured(block: WarmBlock, reason: str, *, is_new: bool = False) -> Ensured:
         block.example_ids,
         block.digest,
     )
-    return Ensured(rendered, reason, f"{block.template}@{block.version}", is_new)
+    return Begun(rendered, reason, f"{block.template}@{block.version}", is_new=is_new)

@@ -9,21 +9,20 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 
 import msgspec
 
-from seasoned.begin.settings import BeginSettings
 from seasoned.begin.start_text import SHEET
 from seasoned.begin.warm_start import NewSession, begin
-from seasoned.config import Config
+from seasoned.config import Config, WarmSettings
 from seasoned.errors import NotFound
 from seasoned.example.library.storage import cached_library, find_block
-from seasoned.example.provision import BlockMemory, BlockRequest, provision
+from seasoned.example.provision import BlockRequest, provision
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.proxy.upstream import Headers
 from seasoned.redact.key import Secrecy
-from seasoned.store import Database, open_database, open_store
+from seasoned.store import open_database, open_store
 from seasoned.store.project import project_key
 
 OPT_OUT = (b"x-seasoned-warm", b"off")
@@ -37,7 +36,7 @@ class Provisioner:
     """Puts the block of a conversation into each of its requests, the same bytes every time."""
 
     def __init__(
-        self, config: Config, settings: BeginSettings, secrecy: Secrecy, *, clock: Callable[[], float] = time.time
+        self, config: Config, settings: WarmSettings, secrecy: Secrecy, *, clock: Callable[[], float] = time.time
     ) -> None:
         self._redactor = secrecy.redactor()
         self._settings = settings
@@ -46,7 +45,6 @@ class Provisioner:
         self._deciding: dict[tuple[str, str], asyncio.Future[bytes | None]] = {}
         self._config = config
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-provision")
-        self._memory = BlockMemory()
 
     def start(self) -> None:
         """Load what the first conversation would otherwise wait for."""
@@ -59,7 +57,7 @@ class Provisioner:
         if name is not None:
             from seasoned.experiment.live.assignment import load_split
 
-            with self._database() as database:
+            with closing(open_database(self._config)) as database:
                 try:
                     load_split(database, name)
                 except NotFound as error:
@@ -84,10 +82,6 @@ class Provisioner:
     def close(self) -> None:
         self._thread.shutdown(wait=False)
 
-    def _database(self) -> AbstractContextManager[Database]:
-        """The database with the assignments."""
-        return closing(open_database(self._config))
-
     def _keep(self, key: tuple[str, str], content: bytes | None) -> None:
         self._decided[key] = content
         self._decided.move_to_end(key)
@@ -101,7 +95,9 @@ class Provisioner:
             for one in exchange.asked.messages
             if one.role in ("user", "assistant")
         ]
-        session = NewSession(id=key[0], format=exchange.api.format, messages=said, tools=list(exchange.asked.tools))
+        session = NewSession(
+            conversation=key[0], format=exchange.api.format, messages=said, tools=list(exchange.asked.tools)
+        )
         # Set when the request could not wait any longer and was sent unchanged.
         late = threading.Event()
         answering = asyncio.get_running_loop().run_in_executor(
@@ -122,18 +118,17 @@ class Provisioner:
             return None
         with open_store(self._config.store_path) as store:
             # A hook of the agent has shown a template already. Beside the sheet of a project there may be calls.
-            shown = find_block(store, session.id, "text")
+            shown = find_block(store, session.conversation, "text")
             if shown is not None and shown.template != SHEET:
                 return None
             # Recorded sessions have the name of their key without secrets: people use e-mail addresses as names.
             project = project_key(store, None, application=self._redactor.text(key_name))
             return begin(
                 store,
-                self._database,
+                self._config,
                 msgspec.structs.replace(session, project=project),
                 self._settings,
                 now=self._clock(),
-                memory=self._memory,
                 is_late=late.is_set,
                 warn=_log.warning,
             ).content

@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from seasoned.begin.settings import begin_settings
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
 from seasoned.confirm.service.listen import listening, run_server
@@ -37,13 +36,13 @@ class GatewayService:
     ) -> None:
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.failures = Failures()
-        begins = begin_settings(config, "gateway")
+        begins = config.warm.at("gateway")
         self.settings = settings
         self._upstreams = Upstreams(settings, home=config.home, environment=environment)
         conversations = ConversationIndex()
         keys, budgets, journal = KeyCache(), Budgets(), UsageJournal(config.home / FOLDER)
         self._provisioner = (
-            Provisioner(config, begins, self.secrecy, clock=clock) if settings.warm and begins.is_enabled else None
+            Provisioner(config, begins, self.secrecy, clock=clock) if settings.warm and begins.enabled else None
         )
         self.recorder = GatewayRecorder(
             config,

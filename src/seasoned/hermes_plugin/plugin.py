@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from seasoned.begin.ongoing import experiment_database
-from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_session import ACTIONS, warm_session
 from seasoned.begin.warm_session import DESCRIPTION as TOOL_DESCRIPTION
 from seasoned.config import Config, load
@@ -88,8 +86,8 @@ def answer(config: Config, arguments: dict[str, Any], *, session: str, root: str
                 given,
                 redactor=redactor,
                 session=root,
-                settings=begin_settings(config, "hermes"),
-                database=lambda: experiment_database(config, store),
+                config=config,
+                entry="hermes",
                 project=place_of(store, host.database_path(config.hermes_home), session).project,
             )
     except SeasonedError as error:
@@ -108,14 +106,14 @@ def set_warm(config: Config, warmer: Warmer, words: str) -> str:
     try:
         with open_store(config.store_path) as store:
             if wanted == "on":
-                warmer.settings = replace(warmer.settings, is_enabled=True, template=None)
+                warmer.settings = replace(warmer.settings, enabled=True, template=None)
             elif wanted == "off":
-                warmer.settings = replace(warmer.settings, is_enabled=False)
+                warmer.settings = replace(warmer.settings, enabled=False)
             elif wanted:
                 found = cached_library(store, now=time.time()).find(wanted)
                 if found is None:
                     return f"There is no template {wanted!r}. /warm lists them."
-                warmer.settings = replace(warmer.settings, is_enabled=True, template=found.name)
+                warmer.settings = replace(warmer.settings, enabled=True, template=found.name)
             lines = [
                 f"  {one.name}: {plural(one.example_count, 'example')}, {one.description}" for one in listed(store)
             ]
@@ -123,8 +121,8 @@ def set_warm(config: Config, warmer: Warmer, words: str) -> str:
         return str(error)
     chosen = warmer.settings.template
     begin = f"with the template {chosen!r}" if chosen else "with the template that fits"
-    state = f"New conversations begin {begin if warmer.settings.is_enabled else 'cold'}."
-    if warmer.settings.is_enabled and warmer.settings.experiment is not None:
+    state = f"New conversations begin {begin if warmer.settings.enabled else 'cold'}."
+    if warmer.settings.enabled and warmer.settings.experiment is not None:
         state = f"The experiment {warmer.settings.experiment!r} decides what new conversations begin with."
     if not lines:
         return f"{state} There are no templates yet. Run `hermes seasoned up`."
@@ -171,7 +169,7 @@ class Plugin:
         self._gate = CallGate(wait_seconds=settings.wait_seconds)
         self._warmer = self._hints = None
         if config is not None:
-            self._warmer = Warmer(config, begin_settings(config, "hermes"), self._boundary)
+            self._warmer = Warmer(config, config.warm.at("hermes"), self._boundary)
             self._hints = HermesHints(config, self._boundary)
         # Turns of background reviews: their calls come in threads that do not say what they work for.
         self._reviews: OrderedDict[str, None] = OrderedDict()

@@ -18,14 +18,9 @@ import msgspec
 
 from seasoned.begin.ongoing import (
     CallHints,
-    experiment_database,
-    find_retraction,
     followed,
-    is_held_back,
-    knows_repairs,
     with_lines,
 )
-from seasoned.begin.settings import BeginSettings
 from seasoned.begin.start_text import (
     BegunMemory,
     begin_with_memory,
@@ -37,13 +32,15 @@ from seasoned.begin.start_text import (
 )
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.command.tool import tool_of
-from seasoned.config import Config
+from seasoned.config import Config, WarmSettings
 from seasoned.errors import SourceError
 from seasoned.example.block import Format
 from seasoned.example.choose.offered import offered
 from seasoned.example.library.storage import Library, cached_library, find_block
-from seasoned.example.provision import BlockMemory, carries_block, insert, is_under_way
+from seasoned.example.library.upkeep import retraction
+from seasoned.example.provision import carries_block, insert, is_under_way
 from seasoned.example.render import Rendered
+from seasoned.experiment.live.assignment import is_held_back
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.host import ErrorBoundary, log
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage, profile_at
@@ -72,7 +69,7 @@ class HermesHints:
         boundary.ask("The hint", lambda: import_module("seasoned.outcome.judge"), seconds=0)
 
     def heard(
-        self, session: str, call_id: str, tool: str, arguments: object, result: object, settings: BeginSettings
+        self, session: str, call_id: str, tool: str, arguments: object, result: object, settings: WarmSettings
     ) -> None:
         """Decide what the result of a call is followed by. Waits a moment, because the next request follows at once."""
         if not session or not call_id or not tool or not settings.tells("calls"):
@@ -87,7 +84,7 @@ class HermesHints:
         root = self._roots.get(session)
         if told is None:
             self._hints.pass_over(call_id)
-        if told and root is not None and settings.is_visible:
+        if told and root is not None and settings.visible:
             host.tell_user(hint_notice(root, told.removeprefix(HINT_OPENS)))
 
     def put_in(self, session: str, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -111,16 +108,14 @@ class HermesHints:
                 self._roots.popitem(last=False)
         return self._roots[session]
 
-    def _decide(self, session: str, call: ToolCall, database: Path, settings: BeginSettings) -> str:
+    def _decide(self, session: str, call: ToolCall, database: Path, settings: WarmSettings) -> str:
         """The line after the result; empty for none."""
         root = self._load(session, database)
         if root is None:
             return ""
         with open_store(self._config.store_path) as store:
             place = place_of(store, database, session)
-            if place.project is None or not knows_repairs(store, place.project):
-                return ""
-            if is_held_back(lambda: experiment_database(self._config, store), root, settings, now=time.time()):
+            if place.project is None or is_held_back(self._config, store, root, settings, now=time.time()):
                 return ""
             return self._hints.decide(LessonLookup(store, place.project, root, place.folder), call, agent=AGENT)
 
@@ -191,12 +186,11 @@ class _Conversation(msgspec.Struct, frozen=True):
 class Warmer:
     """Decides once for each conversation what it begins with, and repeats that in every request."""
 
-    def __init__(self, config: Config, settings: BeginSettings, boundary: ErrorBoundary) -> None:
+    def __init__(self, config: Config, settings: WarmSettings, boundary: ErrorBoundary) -> None:
         self._config = config
         # `/warm` changes them for conversations that begin afterwards.
         self.settings = settings
         self._boundary = boundary
-        self._memory = BlockMemory()
         self._retractions = Retractions()
         self._lock = threading.Lock()
         self._deciding: dict[_Key, threading.Lock] = {}
@@ -270,7 +264,7 @@ class Warmer:
             sheet = self._sheet(store, request, root, place)
             rendered = self._block(store, request, root, place, late) if request.tools else None
             memory = self._remembered(store, request, root, place)
-            is_new = self.settings.is_visible and not is_under_way(request.messages)
+            is_new = self.settings.visible and not is_under_way(request.messages)
             notice = _notice(store, root, rendered, sheet, memory) if is_new else ""
         text = "\n\n".join(filter(None, (sheet, memory.text if memory else "")))
         return _Conversation(request.model, request.base_url, rendered, _tools_in(rendered), text, notice)
@@ -290,7 +284,7 @@ class Warmer:
         self, store: Store, request: HermesRequest, root: str, place: ConversationPlace, late: threading.Event
     ) -> Rendered | None:
         session = NewSession(
-            id=root,
+            conversation=root,
             format=request.format,
             messages=request.messages,
             tools=list(request.body["tools"]),
@@ -299,11 +293,10 @@ class Warmer:
         )
         begun = begin(
             store,
-            lambda: experiment_database(self._config, store),
+            self._config,
             session,
             self.settings,
             now=time.time(),
-            memory=self._memory,
             is_late=late.is_set,
             warn=log.warning,
         )
@@ -314,7 +307,7 @@ class Warmer:
     ) -> BegunMemory | None:
         if is_under_way(request.messages):
             return find_memory(store, root)
-        if is_held_back(lambda: experiment_database(self._config, store), root, self.settings, now=time.time()):
+        if is_held_back(self._config, store, root, self.settings, now=time.time()):
             return None
         return begin_with_memory(store, self._config, root, self.settings, project=place.project, now=time.time())
 
@@ -348,11 +341,11 @@ class Retractions:
 
     def note(self, session: str, example_ids: Sequence[str], library: Library) -> bool:
         """Note the examples of a conversation that are suspended now; returns whether there are any."""
-        found = find_retraction(library, example_ids)
+        text = retraction(library, example_ids)
         with self._lock:
-            if found is None or session in self._lines:
-                return found is not None
-            self._lines[session] = _RetractionLine(found.text)
+            if not text or session in self._lines:
+                return bool(text)
+            self._lines[session] = _RetractionLine(text)
             if len(self._lines) > _MOST:
                 self._lines.popitem(last=False)
         return True

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import msgspec
 
-from seasoned.begin.settings import BeginSettings, begin_settings
-from seasoned.config import Config, TellingPlace, load
+from seasoned.config import Config, TellingPlace, WarmSettings, load
 from seasoned.hooks.dialect import say
 from seasoned.hooks.event import Agent, HookEvent, open_until_exit, read_event
 from seasoned.lesson.ask import LessonLookup, lookup_for
@@ -48,7 +46,7 @@ def _is_shown_at_start(agent: Agent) -> bool:
     """Whether the sheet comes with the first prompt, and with it all that a prompt can ask for."""
     if agent not in _STARTS_AT_ONCE:
         return False
-    settings = begin_settings(load(), agent)
+    settings = load().warm.at(agent)
     return settings.tells("start") and not settings.template and settings.experiment is None
 
 
@@ -61,7 +59,7 @@ def _say(name: str, told: str, notice: str) -> None:
 
 def _notice(agent: Agent, event: HookEvent, told: str) -> str:
     """The line for the user about what the agent sees; empty if there is nothing, or the user wants none."""
-    if not told or not begin_settings(load(), agent).is_visible:
+    if not told or not load().warm.at(agent).visible:
         return ""
     from seasoned.begin.start_text import hint_notice
 
@@ -71,7 +69,7 @@ def _notice(agent: Agent, event: HookEvent, told: str) -> str:
 def _news(agent: Agent) -> str:
     """What reviews kept since the last time."""
     config = load()
-    if not config.store_path.exists() or not begin_settings(config, agent).is_visible:
+    if not config.store_path.exists() or not config.warm.at(agent).visible:
         return ""
     from seasoned.begin.start_text import kept_notice
 
@@ -129,7 +127,7 @@ def _answer(
 def _lookup(agent: Agent, event: HookEvent, place: TellingPlace) -> LessonLookup | None:
     """What answers questions about this conversation; None if hints are off here or nothing is known."""
     config = load()
-    settings = begin_settings(config, agent)
+    settings = config.warm.at(agent)
     if not event.session_id or not config.store_path.exists() or not settings.tells(place):
         return None
     store = open_until_exit(config.store_path)
@@ -138,13 +136,12 @@ def _lookup(agent: Agent, event: HookEvent, place: TellingPlace) -> LessonLookup
     return lookup_for(store, f"{agent}:{event.session_id}", event.cwd or None)
 
 
-def _is_held_back(config: Config, store: Store, agent: Agent, session: str, settings: BeginSettings) -> bool:
+def _is_held_back(config: Config, store: Store, agent: Agent, session: str, settings: WarmSettings) -> bool:
     if settings.experiment is None:
         return False
-    from seasoned.begin.ongoing import experiment_database, is_held_back
+    from seasoned.experiment.live.assignment import is_held_back
 
-    opened = partial(experiment_database, config, store)
-    return is_held_back(opened, f"{agent}:{session}", settings, now=time.time())
+    return is_held_back(config, store, f"{agent}:{session}", settings, now=time.time())
 
 
 def _as_text(value: Any) -> str:

@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seasoned.begin.settings import BeginSettings, begin_settings
-from seasoned.config import Config, load
+from seasoned.config import Config, WarmSettings, load
 from seasoned.hooks.dialect import say
 from seasoned.hooks.event import Agent, HookEvent, log, open_until_exit, read_event
 from seasoned.marks import BLOCK_OPENS
@@ -34,19 +33,19 @@ def session_start(agent: Agent, arguments: list[str]) -> int:
     event = read_event()
     config = load()
     if event.session_id and not event.agent_id and config.store_path.exists():
-        settings = begin_settings(config, agent)
+        settings = config.warm.at(agent)
         begins = event.source in _BEGINS
         block = _begin(agent, event, config, settings) if begins else _resume(agent, event, config)
         memory = _memory(agent, event, config, settings)
         text = "\n\n".join(filter(None, (block.decode() if block else "", memory.text if memory else "")))
-        notice = _notice(agent, event, config, block, memory) if settings.is_visible else ""
+        notice = _notice(agent, event, config, block, memory) if settings.visible else ""
         fields = {"additionalContext": text, "systemMessage": notice}
         if text or notice:
             say("SessionStart", **{key: value for key, value in fields.items() if value})
     return 0
 
 
-def _memory(agent: Agent, event: HookEvent, config: Config, settings: BeginSettings) -> BegunMemory | None:
+def _memory(agent: Agent, event: HookEvent, config: Config, settings: WarmSettings) -> BegunMemory | None:
     """Memory and skills: shown when a session begins, and again if a compaction or resume lost them."""
     # A fork has the history of its origin, and with it what that was shown.
     if event.source not in (*_BEGINS, "resume", "compact"):
@@ -59,9 +58,9 @@ def _memory(agent: Agent, event: HookEvent, config: Config, settings: BeginSetti
         is_there = event.source == "resume" and _holds(event.transcript_path, MEMORY_OPENS)
         return None if is_there else known
     if settings.experiment is not None:
-        from seasoned.begin.ongoing import experiment_database, is_held_back
+        from seasoned.experiment.live.assignment import is_held_back
 
-        if is_held_back(lambda: experiment_database(config, store), id, settings, now=time.time()):
+        if is_held_back(config, store, id, settings, now=time.time()):
             return None
     return begin_with_memory(store, config, id, settings, folder=event.cwd, now=time.time())
 
@@ -78,8 +77,8 @@ def _notice(agent: Agent, event: HookEvent, config: Config, block: bytes | None,
     return " ".join(filter(None, (shown, kept)))
 
 
-def _begin(agent: Agent, event: HookEvent, config: Config, settings: BeginSettings) -> bytes | None:
-    if not settings.is_enabled:
+def _begin(agent: Agent, event: HookEvent, config: Config, settings: WarmSettings) -> bytes | None:
+    if not settings.enabled:
         return None
     id = f"{agent}:{event.session_id}"
     if settings.experiment is None and not settings.template:
@@ -88,21 +87,19 @@ def _begin(agent: Agent, event: HookEvent, config: Config, settings: BeginSettin
         # Without a folder it belongs to no project and sees nothing.
         return begin_with_sheet(open_until_exit(config.store_path), id, event.cwd, settings, now=time.time())
     # Examples are chosen only where a template or an experiment asks for them: importing that takes time.
-    from seasoned.begin.ongoing import experiment_database
     from seasoned.begin.warm_start import NewSession, begin
 
     session = NewSession(
-        id=id,
+        conversation=id,
         format="text",
-        # Calls first: of the two forms that a hook can show, calls helped more when measured.
-        forms=("text",),
+        # Of the two forms that a hook can show, calls helped more when measured.
+        form="text",
         tools=list(_TOOLS[agent]),
         folder=event.cwd,
     )
-    store = open_until_exit(config.store_path)
     return begin(
-        store,
-        lambda: experiment_database(config, store),
+        open_until_exit(config.store_path),
+        config,
         session,
         settings,
         now=time.time(),

@@ -15,7 +15,6 @@ from pydantic import Field
 
 from seasoned.app.stores import kept_secrecy, user_store
 from seasoned.begin.memory import MemoryPlaces, remembered
-from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.config import Config
 from seasoned.errors import NotFound, SeasonedError, UsageError
@@ -111,15 +110,14 @@ class Resources:
             # Without an id: it is not known which session this is for, so nothing is assigned to an experiment.
             where = folder or self._folder
             session = NewSession(
-                id="",
                 format="text",
-                forms=("text",),
+                form="text",
                 task=task or "",
                 template=name or None,
                 project=project_key(store, where),
                 workdir=where,
             )
-            settings = begin_settings(self._config, "mcp").on_request()
+            settings = self._config.warm.at("mcp").on_request()
             begun = show_once(store, session, settings, now=self._clock())
             if begun.content is None:
                 raise NotFound(begun.reason)

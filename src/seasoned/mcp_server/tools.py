@@ -12,8 +12,6 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
 from seasoned.app.stores import kept_secrecy, user_store
-from seasoned.begin.ongoing import experiment_database
-from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_session import Action, warm_session
 from seasoned.config import Config
 from seasoned.confirm.client import (
@@ -105,8 +103,8 @@ class ExperienceTools:
                     # Only a full name identifies one session; without it the load is not part of an experiment.
                     session=session_id if action == "load" and session_id and ":" in session_id else None,
                     begins=True,
-                    settings=begin_settings(config, "mcp"),
-                    database=lambda: experiment_database(config, store),
+                    config=config,
+                    entry="mcp",
                     project=project_key(store, folder or self._folder),
                     workdir=folder or self._folder,
                 )

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from seasoned.command.tool import TaskType
-from seasoned.errors import NotFound, UsageError
+from seasoned.errors import NotFound, StoreError, UsageError
 from seasoned.example.example import DAY_SECONDS, Example, Template, age_reason, ages_at, check_name, name_key
 from seasoned.store import Store
 
@@ -307,7 +307,9 @@ def keep_block(store: Store, block: WarmBlock) -> WarmBlock:
         del params["content"]
         store.run("template.keep_block", params)
     found = find_block(store, block.lineage_root, block.format)
-    return block if found is None else found
+    if found is None:
+        raise StoreError("The block could not be kept, so nothing is shown: a resumed session would begin otherwise.")
+    return found
 
 
 def remember_block(store: Store, digest: str, example_ids: Sequence[str], *, now: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import get_args
 
 import msgspec
@@ -14,6 +14,7 @@ from seasoned.example.example import AUTO_PREFIX, DAY_SECONDS, MAX_AGE_DAYS, Exa
 from seasoned.example.library.storage import (
     Library,
     State,
+    find_example,
     load,
     newest_states,
     save,
@@ -161,9 +162,12 @@ def _examples(library: Library) -> list[Example]:
 _PLAIN_NAME = re.compile(r"[\w.:-]{1,64}\Z", re.ASCII)
 
 
-def retraction(examples: Iterable[Example]) -> str:
-    """One line that retracts examples in a conversation that was shown them."""
-    tools = sorted({example.tool for example in examples})
+def retraction(library: Library, example_ids: Collection[str]) -> str:
+    """One line for a conversation that was shown these examples; empty if none of them is suspended."""
+    found = [find_example(library, one) for one in sorted(set(example_ids)) if library.state_of(one) == "suspended"]
+    if not found:
+        return ""
+    tools = sorted({example.tool for example in found})
     named = [f"`{tool}`" for tool in tools if _PLAIN_NAME.match(tool)]
     # Tool names come from sessions: only plain ones are repeated.
     what = ", ".join(named) if named and len(named) == len(tools) else "these tools"

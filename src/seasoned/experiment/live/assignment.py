@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 
 import msgspec
 
+from seasoned.config import Config, WarmSettings
 from seasoned.errors import NotFound, UsageError
 from seasoned.example.example import content_digest
 from seasoned.example.library.storage import Library, cached_library
 from seasoned.session import Relation
 from seasoned.stats.proportion import binomial
-from seasoned.store import Database, Store
+from seasoned.store import Database, Store, open_database
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -208,6 +210,28 @@ def enrol(database: Database, experiment: str, session: str, *, now: float, begi
     others = {one.arm: template for one in split.arms if (template := shown_by(split, one.arm)) is not None}
     is_compared = begins and found.arm == split.control
     return Enrolled(experiment, found.arm, shown_by(split, found.arm), others if is_compared else {})
+
+
+@contextmanager
+def assignments(config: Config, store: Store) -> Iterator[Database]:
+    """The database with the assignments: PostgreSQL if several machines share it, else the store."""
+    if config.database_url is None:
+        yield store
+        return
+    database = open_database(config)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def is_held_back(config: Config, store: Store, session: str, settings: WarmSettings, *, now: float) -> bool:
+    """Whether the session is in an arm that shows nothing, so that other help must be withheld as well."""
+    if settings.experiment is None:
+        return False
+    with assignments(config, store) as database:
+        enrolled = enrol(database, settings.experiment, session, now=now, begins=False)
+    return enrolled is not None and not enrolled.is_warm
 
 
 def shown_by(split: Split, arm: str) -> str | None:

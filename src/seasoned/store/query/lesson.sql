@@ -69,9 +69,6 @@ SELECT place, digest, text, told_at FROM told WHERE conversation = :conversation
 -- name: told_at_calls
 SELECT call_id, text FROM told WHERE conversation = :conversation AND call_id <> '' AND text <> '';
 
--- name: knows_repairs
-SELECT 1 FROM lesson WHERE project = :project AND topic = 'repair' LIMIT 1;
-
 -- name: forget_told
 DELETE FROM told WHERE conversation = :session;
 
