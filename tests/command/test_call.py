@@ -49,6 +49,13 @@ HELD: list[tuple[str, dict[str, Any], str]] = [
     ("list_and_delete", {"path": "/srv/data"}, "delete_data"),
     ("apply_patch", {"input": "*** Begin Patch\n*** Delete File: /srv/a\n*** End Patch"}, "delete_data"),
     ("Write", {"file_path": "/etc/claude-code/managed-settings.json", "content": "{}"}, "modify_permissions"),
+    (
+        "Write",
+        {"file_path": "/Library/Application Support/ClaudeCode/managed-settings.json", "content": "{}"},
+        "modify_permissions",
+    ),
+    ("mcp__seasoned__approve", {"id": "3f2a"}, "modify_permissions"),
+    ("mcp__agents__start", {"mode": "bypassPermissions"}, "modify_permissions"),
     ("git", {"subcommand": "push", "args": ["--force", "origin", "main"]}, "delete_data"),
     ("http_request", {"method": "delete", "url": "https://api.example.org/orders/1"}, "delete_data"),
     ("fetch_api", {"method": "POST", "url": "https://api.stripe.com/v1/refunds", "body": {}}, "transfer_funds"),

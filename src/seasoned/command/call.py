@@ -60,6 +60,8 @@ _DELETING = names("delete remove unlink rm trash erase wipe destroy")
 _PATCHED = LazyRegex(
     r"^(?:\*\*\* (?P<how>Update|Add|Delete) File: |\+\+\+ (?:b/)?|\*\*\* Move to: )(?P<path>\S+)", re.MULTILINE
 )
+# Values that switch off the questions of an agent.
+_UNCHECKED = names("bypasspermissions dontask yolo danger-full-access")
 _SUBCOMMAND = LazyRegex(r"[a-z][a-z0-9]*(?:[:_-][a-z0-9]+)*\Z")
 
 
@@ -217,8 +219,11 @@ def _name_findings(tool: str, words: tuple[str, ...], given: Mapping[str, Any]) 
     if "ssh" in server:
         yield Finding("exec_remote", "runs something on another machine", "tool name")
     # `control(action="delete", target="…")`: the value is the verb.
-    said = [value.lower() for value in given.values() if isinstance(value, str) and value.isalpha()]
-    in_cloud = not server.isdisjoint(group("cloud_servers")) or any(map(PRODUCTION.compiled.search, said))
+    said = [value.lower() for value in given.values() if isinstance(value, str) and value.replace("-", "").isalpha()]
+    if not _UNCHECKED.isdisjoint(said):
+        yield Finding("modify_permissions", "starts an agent without its checks", "agent without checks")
+    in_cloud = not group("cloud_servers").isdisjoint((*server, *(word for word in said if word == "seasoned")))
+    in_cloud = in_cloud or any(map(PRODUCTION.compiled.search, said))
     if in_cloud:
         yield from _in_cloud((*server, *words, *said))
     else:

@@ -159,19 +159,18 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
         ),
     },
     "modify_permissions": {
-        "starts an agent without its checks, or with other settings": (_row("agent without checks",
-            "claude claude-code codex hermes gemini copilot amp aider cursor-agent opencode qwen goose",
-            r"(?:^| )--(?:(?:allow-)?dangerously-\S+|yolo|yes-always|allow-all-\w+|trust-all-tools|settings"
-            r"|setting-sources|bare)(?= |=|$)|--(?:permission|approval)-mode[ =](?:bypassPermissions|dontAsk|yolo)"
+        "starts an agent without its checks, or with other settings": (_row("agent without checks", "@agents",
+            r"(?:^| )(?:-y|--(?:(?:allow-)?dangerously-\S+|yes|yolo|force|yes-always|allow-all\S*|trust-all-tools"
+            r"|settings|setting-sources|bare|(?:no|disable|ignore|skip|bypass)-\S*(?:hook|permission|approval|confirm|sandbox"
+            r"|plugin|trust|config)\S*))(?= |=|$)|--(?:permission|approval)-mode[ =](?:bypassPermissions|dontAsk|yolo)"
             r"|danger-full-access|approval_policy[ =]+[\x22\x27]?never|(?:^| )(?:-a|--ask-for-approval)[ =]never"
             r"|(?:^| )(?:-c|--config)[ =][\x22\x27]?(?:features\.)?hooks|(?:^| )--disable[ =]hooks|^features disable"
             "|^(?:config|settings) (?:set|unset|delete|remove|rm)(?= )|^mcp remove(?= )"
-            "|^(?:plugins?|hooks?) (?:disable|remove|uninstall|revoke)(?= )", "{help}"),),
+            "|^(?:plugins?|hooks?|extensions?) (?:disable|remove|uninstall|revoke)(?= )", "{help}|--dry-run"),),
         "removes the program that asks": (_row("seasoned uninstalled", "pip pip3 pipx uv brew conda mamba",
-            "(?:^| )(?:uninstall|remove)(?= )(?:.* )?seasoned(?= |$)"),),
-        "makes agents use other settings": (_row("agents' variables", "export setenv launchctl",
-            r"(?:^| )(?:CLAUDE_CONFIG_DIR|CODEX_HOME|HERMES_HOME|SEASONED_\w+|CLAUDE_CODE_\w*HOOK\w*"
-            "|CLAUDE_PROJECT_DIR)(?==| )"),),
+            "(?:^| )(?:uninstall|remove|unlink)(?= )(?:.* )?seasoned(?= |$)"),),
+        "makes agents use other settings": (_row("agents' variables", "export unset set setenv launchctl",
+            "(?:^| ){agent_variables}(?==| |$)"),),
         "changes users of the machine": (_row("users",
             "useradd userdel usermod groupadd groupdel groupmod adduser deluser addgroup delgroup gpasswd visudo "
             "vipw vigr chsh dscl sysadminctl dseditgroup newusers", "", r"{help}|^\. -(?:read|list)|-c$"),),
@@ -188,11 +187,15 @@ _ANYWHERE: dict[str, dict[str, tuple[_Row, ...]]] = {
         ),
         "changes the firewall": (_row("firewall", "iptables ip6tables nft ufw firewall-cmd pfctl netsh", "",
             r"^(?:-L|-S|--list\S*|list|status|show|-s|app list|.* show)\b|(?:^| )-\w*L\w*(?= |$)|{help}|^$"),),
-        "decides or changes what a person must decide": (_row("seasoned", "seasoned hermes",
-            r"^(?:seasoned )?(?:cron (?:add|pause|run|import)|connect\b.* --undo|disconnect|forget|restore|gateway key"
-            r"|hooks? \S+|confirm (?!list|show|audit|verify|submit)\S+|inbox\b.* --(?:accept|edit))(?= |=|$)",
-            r"(?:^| )(?:list|show|check|status|--dry-run)(?= |$)|{help}"),
-          _row("seasoned acp", "seasoned", "(?:^| )acp:"),),
+        "decides or changes what a person must decide": (
+          _row("seasoned", "seasoned hermes",
+            r"^(?:seasoned )?(?:cron (?:add|pause|run|import)|connect(?= )|forget|restore|gateway key|hooks? \S+"
+            r"|confirm (?!list|show|audit|verify|submit)\S+|inbox\b.* --(?:accept|edit))(?= |=|$)"
+            r"|^(?:\S+ ){0,2}(?:off|disable|disconnect|uninstall|bypass)(?= |$)",
+            r"(?:^| )(?:list|show|check|status|--dry-run|--json)(?= |$)|{help}"),
+          _row("decided by HTTP", "curl wget http https xh httpie", r"/confirm(?:ations)?/(?:\S+/approve|phone)\b"),
+          _row("seasoned acp", "seasoned", "(?:^| )acp:"),
+        ),
         "authorizes a key on another machine": (_row("ssh-copy-id", "ssh-copy-id", r"\S", "{help}|(?:^| )-n(?= |$)"),),
     },
     "rotate_keys": {

@@ -288,25 +288,24 @@ RULES = {
 }
 
 
-_IN_CLAUDE = r"(?:settings[^/]*\.json|managed-settings\.json|hooks(?:/.*)?|plugins(?:/.*)?)"
-_IN_CODEX = r"(?:hooks\.json|config\.toml|requirements\.toml|rules(?:/.*)?)"
 # Where agents keep their settings, and we our own; a whole folder counts as what is in it.
+_SETTINGS = (
+    r"\.(?:claude|codex|cursor|copilot|gemini|qwen|hermes|config/opencode)/(?:settings[\w.-]*\.json|hooks(?:\.json|/.*)?"
+    r"|plugins?(?:/.*)?|config\.(?:toml|ya?ml|json)|mcp[\w-]*\.json|requirements\.toml|[^/'\"]*[*?{][^/'\"]*)"
+    r"|\.codex/rules(?:/.*)?|\.claude\.json|opencode\.jsonc?|managed-settings\.json"
+    r"|\.seasoned(?:/(?!logs/|skills/|models/|memory/).*)?"
+)
 _GUARDED = LazyRegex(
-    rf"(?:\A|/)(?:\.claude(?:\.json|/{_IN_CLAUDE})?|\.codex(?:/{_IN_CODEX})?"
-    r"|\.(?:gemini|qwen)/settings\.json|\.cursor/(?:hooks|mcp)\.json|\.copilot/(?:hooks(?:/.*)?|config\.json|mcp-config\.json)"
-    r"|opencode/(?:opencode\.jsonc?|plugins?(?:/.*)?)"
-    r"|\.hermes(?:/(?:config\.yaml|plugins(?:/.*)?))?|\.seasoned(?:/(?!logs/|skills/|models/|memory/).*)?)/?\Z"
+    rf"(?:\A|/)(?:{_SETTINGS}|\.(?:claude|codex|hermes))/?\Z"
     r"|(?:/bin/|\A)seasoned(?:-hook)?\Z|/site-packages/seasoned(?:[-/].*)?\Z"
-    r"|/managed-settings\.json\Z|\A/(?:opt|run|var/lib|usr/local/(?:lib|var|var/run))/seasoned(?:/.*)?\Z"
-    r"|/(?:seasoned-confirm\.service|org\.seasoned\.confirm\.plist)\Z"
+    r"|\A/(?:opt|run|var|usr/local)/(?:.*/)?seasoned(?:/.*)?\Z|/[\w.-]*seasoned[\w.-]*\.(?:service|plist)\Z"
     r"|\A\$\{?(?:CLAUDE_CONFIG_DIR|CODEX_HOME|SEASONED_HOME|HERMES_HOME)\}?(?:/.*)?\Z"
 )
 # With these an agent could approve in a person's name, so they may not be read either.
 _SECRET = LazyRegex(r"(?:\A|/)\.seasoned/(?:confirm\.key|secrets(?:/.*)?)\Z")
 # The same anywhere in a piece of code, where a path may be put together.
 _IN_CODE = LazyRegex(
-    rf"\.claude(?:\.json|/{_IN_CLAUDE[:-1]}))|\.codex(?:/{_IN_CODEX[:-1]}))|\.hermes/(?:config\.yaml|plugins)|\.(?:gemini|qwen)/settings"
-    r"|\.seasoned(?:/|\b)|\bseasoned-hook\b|\.claude['\"]?\s*[/,+]\s*['\"]settings"
+    rf"{_SETTINGS}|\bseasoned(?:-hook|\.(?:confirm|connect|hooks))\b|\.claude['\"]?\s*[/,+]\s*['\"]settings"
 )
 _CODE_CHANGES = LazyRegex(
     r"(?i)write|\bopen\([^)]{0,200}['\"][rb]*[wax+][b+]?['\"]|rename|replace\(\s*[\w.'\"/]+\s*\)|remove|unlink|rmtree"
@@ -317,8 +316,6 @@ _AGENT_NAMES = LazyRegex(r"(?i)claude|codex|hermes|seasoned|managed-settings|gem
 _GIT_KEEPS = names("add commit ls-files check-ignore rev-list shortlog grep fetch push whatchanged annotate archive")
 # Programs that take these places as sources and write to their last argument.
 _COPIES = names("cp rsync scp install")
-_AGENTS = names("claude claude-code codex hermes seasoned seasoned-hook")
-_MOVED_SETTINGS = names("HOME= CLAUDE_CONFIG_DIR= CODEX_HOME= HERMES_HOME=")
 _MOST_CHARACTERS = 400
 _OTHER_SETTINGS = Finding("modify_permissions", "starts an agent or Seasoned with other settings", "other settings")
 
@@ -326,7 +323,7 @@ _OTHER_SETTINGS = Finding("modify_permissions", "starts an agent or Seasoned wit
 def is_place(word: str, place: WorkingFolder) -> bool:
     """Whether a path is one of these files, even if written with `..` or `~`."""
     # With these characters it is code or a sentence, which other rules read.
-    if len(word) > _MOST_CHARACTERS or _NOT_PATH.compiled.search(word):
+    if len(word) > _MOST_CHARACTERS or _NOT_PATH.compiled.search(word.replace("Application Support", "")):
         return False
     # Most words name nothing of the kind, and need not be resolved.
     if not _AGENT_NAMES.compiled.search(word) and not _AGENT_NAMES.compiled.search(place.here):
@@ -347,7 +344,8 @@ def _guarded(target: str) -> Finding:
 
 def guard_findings(step: Step, place: WorkingFolder) -> Iterator[Finding]:
     """A program that names such a file and is not known to only read."""
-    if step.program in _AGENTS and any(each in _MOVED_SETTINGS or each.startswith("SEASONED_") for each in step.prefix):
+    moves = regex(r"(?:HOME|XDG_CONFIG_HOME|{agent_variables})=").match
+    if (step.program in group("agents") or step.program.startswith("seasoned")) and any(map(moves, step.prefix)):
         yield _OTHER_SETTINGS
     for target in _named(step):
         if is_place(target, place) and _SECRET.compiled.search(place.resolve(target)):

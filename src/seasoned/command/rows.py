@@ -52,7 +52,7 @@ GROUPS = {
     "cloud_servers":
         "k8s kubernetes kubectl helm aws gcp gcloud azure az terraform tf tofu pulumi cloud cloudflare vercel netlify "
         "heroku fly railway digitalocean docker db database postgres postgresql mysql mongo mongodb redis supabase "
-        "snowflake bigquery infra ops prod production vault iam",
+        "seasoned snowflake bigquery infra ops prod production vault iam",
     "task_runners":
         "npm pnpm yarn bun make gmake just task mise rake invoke inv nox tox turbo nx composer gradle gradlew mvn ant "
         "hatch",
@@ -67,6 +67,8 @@ GROUPS = {
     # Wrappers that do so only after a word such as `run` or `exec`.
     "containers":
         "docker podman nerdctl docker-compose podman-compose kubectl oc heroku fly flyctl doppler op infisical",
+    "agents":
+        "claude claude-code codex hermes gemini copilot amp aider cursor-agent opencode qwen goose",
     # Programs that only look, and the subcommands of git that do.
     "looks":
         "cat ls rg grep egrep fgrep ag ack head tail less more nl wc sort uniq find fd tree stat file du df diff jq "
@@ -111,6 +113,9 @@ GROUPS = {
     "asking": "request ask wait open",
 }
 PATTERNS = {
+    # Variables that say where agents and Seasoned keep their settings.
+    "agent_variables":
+        r"(?:SEASONED_\w+|(?:CLAUDE|CODEX|GEMINI|QWEN|COPILOT|CURSOR|OPENCODE|HERMES)_\w*(?:HOME|CONFIG|DIR|HOOK)\w*)",
     # It only shows how it is used. `-h` counts at the end alone, for elsewhere it names a host.
     "help": "(?:^| )--help(?= |$)|(?:^| )-h$|^help(?= |$)|^(?:--version|-V|version)$",
     "dry_run": "(?:^| )--(?:dry-?run(?!=none|=false)|dryrun|dry|check|plan|simulate)(?= |=|$)",
@@ -259,7 +264,9 @@ NAMES = (
         verbs="grant revoke modify change update set add remove assign attach detach edit invite make promote create "
         "delete put patch apply replace enable disable",
         things="permission permissions role roles rolebinding clusterrole clusterrolebinding serviceaccount acl policy "
-        "access privilege privileges collaborator collaborators admin iam visibility owner rights nsg firewall"),
+        "access privilege privileges collaborator collaborators admin iam visibility owner rights nsg firewall hook "
+        "hooks approval approvals",
+        alone="approve allow disable"),
     _names("shutdown_service", "stops something that others may be using",
         verbs="shutdown stop terminate kill restart reboot disable suspend down halt drain cordon deallocate",
         things="service services server servers instance instances cluster vm vms container containers pod pods "
