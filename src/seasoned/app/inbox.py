@@ -111,7 +111,8 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
             said = store.rows("rule.of_project", {"project": key})
             checks |= {one.id: later.check(one, repairs, [dict(row) for row in said]) for one in some}
         found += some
-    ordered = tuple(sorted(found, key=lambda one: (-checks[one.id].helped, -one.saves, one.id)))
+    # The own words of the user come before lines that are right and that no later session needed.
+    ordered = tuple(sorted(found, key=lambda one: (-checks[one.id].helped, one.kind != "rule", -one.saves, one.id)))
     return Gathered(ordered, checks, sessions, recurring, use_of(store, project=project))
 
 
