@@ -24,7 +24,6 @@ _TOLD = LazyRegex(
 )
 # A hint after a result is one line at its end.
 _TAIL_CHARS = 2000
-_OPENING = re.compile(r"\[seasoned:warm v1 \S{1,80} ([0-9a-f]{16})\]")
 
 
 def opens_block(text: str) -> bool:
@@ -44,12 +43,6 @@ def without_hint(result: str) -> str:
     start = max(0, len(result) - _TAIL_CHARS)
     found = [one for one in _TOLD.compiled.finditer(result, start) if one.end() == len(result)]
     return result[: found[-1].start()].rstrip("\n") if found else result
-
-
-def digest_in(text: str) -> str | None:
-    """The digest of the block that a text opens; None if it opens none."""
-    found = _OPENING.match(text)
-    return None if found is None else found[1]
 
 
 def is_synthetic_id(call_id: str) -> bool:

@@ -185,8 +185,6 @@ class Session(msgspec.Struct, frozen=True):
     first_call: int = 0
     late: tuple[ToolCall, ...] = ()  # calls of an earlier stretch whose result came in this one
     unreadable: tuple[Unreadable, ...] = ()
-    # Digests of the warm blocks in the session, from their opening lines.
-    warm: tuple[str, ...] = ()
     # The same usage answer by answer, and the size of the last prompt.
     usage_events: tuple[UsageEvent, ...] = ()
     last_prompt: int | None = None

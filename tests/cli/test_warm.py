@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from pathlib import Path
 
@@ -49,20 +48,6 @@ def test_use_is_counted_only_where_a_block_was_put_in(tmp_path: Path, store_path
     seasoned("warm", "--all", "--messages", written(tmp_path, filled))
     with open_store(store_path) as store:
         assert use_of(store).templates == {"code-work": 1}
-
-
-def test_who_is_given_a_block_on_the_command_line_is_known_by_its_mark(tmp_path: Path, store_path: Path) -> None:
-    ask = written(tmp_path, '[{"role": "user", "content": "find where it starts"}]')
-    filled = json.loads(seasoned("warm", "--all", "--messages", ask).stdout)
-    answers = [{"role": "assistant", "content": "It is done."}, {"role": "user", "content": "Thank you."}]
-    (tmp_path / "talks").mkdir()
-    (tmp_path / "talks" / "one.jsonl").write_text(json.dumps({"messages": [*filled, *answers]}) + "\n", "utf-8")
-    assert answer("scan", tmp_path / "talks")["sessions"] == 1
-    with open_store(store_path) as store:
-        (row,) = store.rows("guard.shown")
-    # Both come from one session, of which a block shows one call.
-    shown = answer("warm", "--all", "--messages", ask)["example_ids"]
-    assert json.loads(row["example_ids"]) == shown and len(shown) == 1
 
 
 def test_a_folder_without_sessions_gets_nothing_of_other_projects(store_path: Path) -> None:

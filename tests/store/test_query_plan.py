@@ -43,7 +43,6 @@ READS_ALL = {
     "session.recent_rates": "the sessions of eight weeks",
     "export.call": "the export",
     "export.session": "the export",
-    "guard.shown": "all sessions with a block, for the effect of examples",
     "mining.refused": "why sessions were not learned from, of all sessions",
     "mining.scanned": "how many sessions there are",
     "mining.sessions": "the candidates for a template, of all sessions",

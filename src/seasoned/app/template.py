@@ -271,12 +271,10 @@ def provision(
             library = library_for(store, project, now=now, folder=folder)
             _, told = asked_for(store, project, task or last_request(listed(messages)), tools, folder)
         made = provision_from(messages, library=library, asked=asked, told=told)
-        if made.block is not None and made.rendered is not None:
-            # The opening line of the block names it, so that a later scan knows what the session was shown.
-            storage.remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
-            # Unchanged messages mean that nothing was shown, so nothing is counted.
-            if is_used and made.messages != messages and made.block.template != TOLD_MARK:
-                storage.count_use(store, made.block.template, made.rendered.example_ids)
+        # Unchanged messages mean that nothing was shown, so nothing is counted.
+        is_shown = is_used and made.messages != messages
+        if is_shown and made.block is not None and made.rendered is not None and made.block.template != TOLD_MARK:
+            storage.count_use(store, made.block.template, made.rendered.example_ids)
     return made
 
 

@@ -14,7 +14,7 @@ from seasoned.command.tool import tool_of
 from seasoned.config import Config, WarmSettings
 from seasoned.errors import NotFound, StoreError
 from seasoned.example.choose.offered import Tools, offered
-from seasoned.example.library.storage import Library, count_use, remember_block
+from seasoned.example.library.storage import Library, count_use
 from seasoned.example.provision import (
     BUDGET,
     TOLD_MARK,
@@ -228,13 +228,11 @@ def _would_show(
 
 
 def show_once(store: Store, session: NewSession, settings: WarmSettings, *, now: float) -> Begun:
-    """A block for a caller that inserts it itself; only its mark and use are stored."""
+    """A block for a caller that inserts it itself; only its use is counted."""
     told = _told(store, session, settings, is_kept=False)
     made = _make(store, session, settings, session.template or settings.template, now, told)
     if made.block is None or made.rendered is None:
         return Begun(None, made.reason)
-    # The session is recognised by the opening line of the block when its history is read.
-    remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
     if made.block.template != TOLD_MARK:
         count_use(store, made.block.template, made.rendered.example_ids)
     return Begun(made.rendered, made.reason, made.block.template, is_new=True)

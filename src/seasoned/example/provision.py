@@ -20,7 +20,6 @@ from seasoned.example.library.storage import (
     find_block,
     keep_block,
     no_template,
-    remember_block,
 )
 from seasoned.example.render import Rendered, render, render_told
 from seasoned.marks import is_synthetic_id, opens_block
@@ -268,10 +267,8 @@ def ensure_block(
     with store.together():
         kept = keep_block(store, block)
         # The first one that was kept counts: another process may have been faster.
-        if kept == block:
-            remember_block(store, made.block.digest, kept.example_ids, now=now)
-            if name != TOLD:
-                count_use(store, made.block.template, kept.example_ids)
+        if kept == block and name != TOLD:
+            count_use(store, made.block.template, kept.example_ids)
     return begun_with(kept, made.reason, is_new=kept == block)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from seasoned.digest import short_digest
-from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, digest_in, is_synthetic_id, opens_block, without_hint, without_told
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, is_synthetic_id, opens_block, without_hint, without_told
 from seasoned.project import application_of
 from seasoned.session import (
     NO_MARKS,
@@ -172,7 +172,6 @@ class SessionBuilder:
         self._compactions = list(carry.compactions)
         self._unreadable: list[Unreadable] = []
         self._in_block = carry.in_block
-        self._warm: list[str] = []
         self._calls: dict[str, CallDraft] = {}
         self._late: dict[str, CallDraft] = {}
         self._waiting = dict(carry.open)
@@ -237,7 +236,6 @@ class SessionBuilder:
             draft = MessageDraft(role, self._first_message + len(self._messages), time, place, key, model, summary)
             if self._in_block or opens_block(text):
                 draft.synthetic = True
-                self._note_mark(role, text)
                 self._follow_block(text)
             self._messages.append(draft)
             if key is not None:
@@ -438,7 +436,6 @@ class SessionBuilder:
             first_call=self._first_call,
             late=tuple([draft.freeze() for draft in self._late.values()]),
             unreadable=tuple(self._unreadable),
-            warm=tuple(self._warm),
         )
 
     def _sum_usage(self) -> Usage | None:
@@ -460,7 +457,6 @@ class SessionBuilder:
         self._events.clear()
         self._total_events.clear()
         self._unreadable.clear()
-        self._warm.clear()
         # Only open calls can still change; keeping the others would hold the whole file in memory.
         self._calls = {call_id: call for call_id, call in self._calls.items() if call.is_open}
         self._keys = dict(list(self._keys.items())[-_KEYS_CARRIED:])
@@ -487,12 +483,6 @@ class SessionBuilder:
             totals=self._totals,
             last_prompt=self.last_prompt,
         )
-
-    def _note_mark(self, role: Role, text: str) -> None:
-        """Note the digest of a block. Text that the model wrote does not open one."""
-        found = digest_in(text) if role in ("system", "user") else None
-        if found is not None and found not in self._warm:
-            self._warm.append(found)
 
     def _follow_block(self, text: str) -> None:
         """Track the begin and end of a block of synthetic messages; blocks of older versions are one message long."""

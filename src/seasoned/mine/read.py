@@ -25,7 +25,7 @@ from seasoned.scan.rows import NOT_A_HISTORY, CallRow, FileJob, SessionRows
 
 _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(), bytes: pa.binary()}
 # For a store and its search: not for questions about many sessions.
-_LEFT_OUT = ("usage_events", "calls", "corrections", "marks", "first_message", "said", "rules", "learned")
+_LEFT_OUT = ("usage_events", "calls", "corrections", "first_message", "said", "rules", "learned")
 
 
 class SourceFile(msgspec.Struct, frozen=True):

@@ -307,7 +307,6 @@ class FileReader:
             calls=calls,
             usage_events=[_usage_row(event) for event in session.usage_events],
             corrections=corrections(session),
-            marks=list(session.warm),
             first_message=session.first_message,
             said=_encode(said).decode("utf-8", "replace") if said else None,
             rules=_rules(session, said),

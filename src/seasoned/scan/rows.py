@@ -99,7 +99,6 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     usage_events: list[UsageRow] = []
     # Indexes of messages in which the user corrects what was just done.
     corrections: list[int] = []
-    marks: list[str] = []  # digests of the warm blocks in the session
     # What people and agents said, for search: JSON with the index of each message, 1 for a person, and its beginning.
     first_message: int = 0
     said: str | None = None

@@ -22,7 +22,7 @@ from seasoned.store.packed import pack, unpack
 from seasoned.store.project import settle_projects
 from seasoned.store.repository import read_repositories
 
-_NOT_COLUMNS = ("calls", "usage_events", "corrections", "marks", "first_message", "said", "rules", "learned")
+_NOT_COLUMNS = ("calls", "usage_events", "corrections", "first_message", "said", "rules", "learned")
 _COLUMNS = tuple([name for name in SessionRows.__struct_fields__ if name not in _NOT_COLUMNS])
 _values = attrgetter(*_COLUMNS)
 
@@ -121,9 +121,6 @@ class StoreWriter:
             self._write_calls()
             corrections = [{"session_id": session_id, "message": message} for message in session.corrections]
             self.store.run_many("call.set_corrected", corrections)
-        if session.marks:
-            marks = msgspec.json.encode(sorted(session.marks)).decode()
-            self.store.run("guard.mark_session", {"session_id": session_id, "marks": marks})
         return session_id
 
     def _write_calls(self) -> None:

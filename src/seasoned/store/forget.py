@@ -47,7 +47,6 @@ _EVERYTHING = (
     "lesson.forget_lessons",
     "proposal.forget_all",
     "forget.all_material",
-    "guard.forget_blocks",
     *_SHARED,
 )
 

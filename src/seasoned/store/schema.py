@@ -9,7 +9,7 @@ from seasoned.errors import StoreError
 from seasoned.store.query import table_script
 
 # Raised with every change of the tables. Versions before the first release counted from 1.
-VERSION = 106
+VERSION = 107
 # The tables of SQLite, and those of PostgreSQL: files of `table/`, in this order.
 SQLITE = ("session.sqlite", "learned.sqlite", "shared", "guard.sqlite")
 POSTGRES = ("shared", "guard.postgres")

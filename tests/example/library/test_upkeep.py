@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from seasoned.config import load as load_config
-from seasoned.example.block import Block
 from seasoned.example.example import Example
 from seasoned.example.library.storage import (
     ExampleState,
@@ -193,24 +192,6 @@ def test_auto_learns_nothing_that_is_too_old_to_be_shown_and_says_how_much(place
         (made,) = auto(store, now=some, redactor=REDACTOR, options=SMALL)
         assert made.sources == ("claude-code:s2",) and too_old(store, now=some, options=SMALL) == 2
         assert snapshot(store, now=some).active(made) == made.examples
-
-
-def test_a_session_that_carries_a_block_is_known_wherever_it_was_put_in(place: Place) -> None:
-    block = Block("orders@1", (EXAMPLE,))
-    place.session("warm", 5, order("#W0012345"), words=f"{block.mark}\nExamples.\n[seasoned:end]")
-    place.session("cold", 5, order("#W0012345"))
-    with place.scanned() as store:
-        marks = {row["marks"] for row in store.connection.execute("SELECT marks FROM session")}
-        assert marks == {None, f'["{block.digest}"]'}
-
-
-def test_what_a_tool_returns_or_the_model_says_marks_no_session(place: Place) -> None:
-    mark = Block("orders@1", (EXAMPLE,)).mark
-    place.session("s1", 1, (TOOL, {"order_id": "#W1"}, mark, False))
-    file = ClaudeFile("s2").user("Look.").says(mark)
-    (place.folder / "s2.jsonl").write_bytes(b"".join(file.lines))
-    with place.scanned() as store:
-        assert store.connection.execute("SELECT count(marks) FROM session").fetchone()[0] == 0
 
 
 def test_an_imported_example_is_proven_by_a_call_written_like_it(place: Place) -> None:

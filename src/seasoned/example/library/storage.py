@@ -312,13 +312,6 @@ def keep_block(store: Store, block: WarmBlock) -> WarmBlock:
     return found
 
 
-def remember_block(store: Store, digest: str, example_ids: Sequence[str], *, now: float) -> None:
-    """Remember which examples are in the block with this digest, so that it is recognised in histories."""
-    with store.write():
-        ids = _encode(tuple(example_ids)).decode()
-        store.run("guard.remember_block", {"digest": digest, "example_ids": ids, "created_at": now})
-
-
 def find_block(store: Store, lineage_root: str, format: str) -> WarmBlock | None:
     """What a conversation was shown in this format, byte for byte."""
     row = store.row("template.find_block", {"lineage_root": lineage_root, "format": format})

@@ -127,11 +127,6 @@ CREATE TABLE warm_block (
     created_at REAL NOT NULL,
     PRIMARY KEY (lineage_root, format)
 );
-CREATE TABLE shown_block (
-    digest TEXT PRIMARY KEY,
-    example_ids TEXT NOT NULL,
-    created_at DOUBLE PRECISION NOT NULL
-);
 CREATE TABLE learned (
     id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,

@@ -70,7 +70,6 @@ CREATE TABLE session (
     learned_at REAL,
     learned_ended REAL,
     -- The digests of the blocks of examples that its words carry, as a list.
-    marks TEXT,
     at REAL GENERATED ALWAYS AS (COALESCE(ended, started, 0)) VIRTUAL,
     UNIQUE (agent, native_id)
 );
@@ -81,7 +80,6 @@ CREATE INDEX session_at ON session (at, id);
 CREATE INDEX session_learned ON session (agent, learned_ended) WHERE learned_at IS NOT NULL;
 CREATE INDEX session_project ON session (project, ended);
 CREATE INDEX session_project_facts ON session (cwd, remote, application, project, project_part);
-CREATE INDEX session_marked ON session (id) WHERE marks IS NOT NULL;
 CREATE INDEX session_of_source ON session (source_id);
 -- What a session taught moves with it to another project, and its words name that project.
 CREATE TRIGGER session_moved AFTER UPDATE OF project ON session
