@@ -1,8 +1,7 @@
-"""How often intervals hold the truth, by simulation. `python -m tests.stats.coverage` prints the table."""
+"""How often intervals hold the truth, by simulation."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -82,14 +81,10 @@ def one_rate(generator: Generator, world: World, seed: int) -> bool | None:
     return held(proportion.rate(*world.draw(generator)), world.rate)
 
 
-def two_rates(*, by_ratio: bool = False) -> Trial:
-    def trial(generator: Generator, world: World, seed: int) -> bool | None:
-        other = world._replace(rate=world.rate * 1.5)
-        compare, truth = (difference.ratio, 1.5) if by_ratio else (difference.difference, other.rate - world.rate)
-        data = (*other.draw(generator), *world.draw(generator))
-        return held(compare(*data), truth)
-
-    return trial
+def two_rates(generator: Generator, world: World, seed: int) -> bool | None:
+    other = world._replace(rate=world.rate * 1.5)
+    found = difference.difference(*other.draw(generator), *world.draw(generator))
+    return held(found, other.rate - world.rate)
 
 
 def pairs(*, by_ratio: bool = False) -> Trial:
@@ -180,8 +175,7 @@ SMALL_PLAIN = World(clusters=1, size=200, effect=1.0)
 
 NOMINAL: dict[str, tuple[Trial, tuple[World, ...]]] = {
     "rate": (one_rate, (EQUAL, UNEQUAL, VERY_UNEQUAL, FEW, ODD, ALONE, MANY)),
-    "difference": (two_rates(), (EQUAL, UNEQUAL)),
-    "ratio": (two_rates(by_ratio=True), (EQUAL, UNEQUAL)),
+    "difference": (two_rates, (EQUAL, UNEQUAL)),
     "paired difference": (pairs(), (EQUAL, UNEQUAL)),
     "paired ratio": (pairs(by_ratio=True), (EQUAL, UNEQUAL)),
     "standardised rate": (fixed_mix, (EQUAL, UNEQUAL)),
@@ -198,16 +192,3 @@ AT_LEAST: dict[str, tuple[Trial, tuple[World, ...]]] = {
     "anytime mean": (looking_at_a_mean, (EQUAL, MANY)),
     "anytime difference of means": (looking_at_means, (EQUAL, MANY)),
 }
-
-
-def main() -> None:
-    """The table of the design note."""
-    for name, (trial, worlds) in {**NOMINAL, **AT_LEAST}.items():
-        for world in worlds:
-            covered, without = share(trial, world)
-            sys.stdout.write(f"| {name} | {world} | {covered:.1%} | {without:.1%} |\n")
-            sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Two rates, of different clusters and of the same ones."""
+"""Two rates, of different clusters and of the same ones, and a rate at a fixed mix of strata."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import math
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.stats.difference import difference, paired_difference, paired_ratio, ratio
-from tests.stats.data import CLUSTERS, PAIRS, check_sound
+from seasoned.stats.difference import difference, paired_difference, paired_ratio
+from seasoned.stats.proportion import rate
+from tests.stats.data import CLUSTER, CLUSTERS, PAIRS, check_sound, standardise
 
 FIRST, SECOND = ([4, 5, 6, 5], [20] * 4), ([1, 3, 2, 2], [20] * 4)
 
@@ -41,13 +43,6 @@ def test_what_pairs_share_cancels_out() -> None:
     assert apart.low < -0.1
 
 
-def test_a_ratio_is_the_same_from_both_ends() -> None:
-    one, other = ratio(*FIRST, *SECOND), ratio(*SECOND, *FIRST)
-    assert one.value == pytest.approx(2.5)
-    assert 0.7 < one.interval.low < 2.5 < one.interval.high < 9
-    assert (1 / other.interval.high, 1 / other.interval.low) == pytest.approx((one.interval.low, one.interval.high))
-
-
 def test_a_paired_ratio_by_hand() -> None:
     """Each pair left out in turn: the error of the shares, with Student's t at 3 degrees."""
     a, b = [0.2, 0.25, 0.3, 0.25], [0.05, 0.15, 0.1, 0.1]
@@ -60,17 +55,12 @@ def test_a_paired_ratio_by_hand() -> None:
 
 def test_zeros_are_said_and_nothing_is_added_to_them() -> None:
     nothing = ([0] * 4, [20] * 4)
-    assert ratio(*FIRST, *nothing).value is None
-    assert "no ratio" in ratio(*FIRST, *nothing).reason
-    assert ratio(*nothing, *SECOND).value == 0.0
-    bounded = ratio(*nothing, *SECOND).interval
-    assert bounded.low == 0.0 < bounded.high
     assert difference(*nothing, *nothing).interval.high > 0.2  # four clusters each say little
     assert paired_ratio(*FIRST, *nothing).value is None
     assert paired_ratio(*nothing, *SECOND).reason == "nothing failed in the first: a ratio of zero has no logarithm"
 
 
-@pytest.mark.parametrize("compare", [difference, ratio, paired_difference, paired_ratio])
+@pytest.mark.parametrize("compare", [difference, paired_difference, paired_ratio])
 def test_too_little_data_gives_none_with_a_reason(compare) -> None:
     empty = compare([], [], [], [])
     assert (empty.value, empty.interval) == (None, None)
@@ -89,7 +79,6 @@ def test_pairs_must_be_pairs() -> None:
 def test_any_two_sides_give_sound_answers(a, b) -> None:
     one, other = difference(*a, *b), difference(*b, *a)
     check_sound(one)
-    check_sound(ratio(*a, *b))
     if one.interval is not None:
         assert other.interval.low == pytest.approx(-one.interval.high, abs=1e-9)
 
@@ -98,3 +87,42 @@ def test_any_two_sides_give_sound_answers(a, b) -> None:
 def test_any_pairs_give_sound_answers(data) -> None:
     check_sound(paired_difference(*data))
     check_sound(paired_ratio(*data))
+
+
+EARLY = [{"read": (1, 10), "shell": (4, 20)}, {"read": (0, 10), "shell": (4, 20)}, {"read": (1, 10), "shell": (4, 20)}]
+
+
+def test_a_fixed_mix_by_hand() -> None:
+    """Half of 2/30 and half of 12/60."""
+    found = standardise(EARLY, {"read": 1, "shell": 1})
+    assert found.estimate.value == pytest.approx(0.5 * 2 / 30 + 0.5 * 12 / 60)
+    assert (found.covered, found.estimate.clusters) == (1.0, 3)
+
+
+def test_one_stratum_is_the_plain_rate() -> None:
+    found = standardise([{"x": (f, 10)} for f in (1, 2, 3, 4)], {"x": 3.0}).estimate
+    plain = rate([1, 2, 3, 4], [10] * 4)
+    assert found.value == pytest.approx(plain.value)
+    assert (found.interval.low, found.interval.high) == pytest.approx((plain.interval.low, plain.interval.high))
+
+
+def test_missing_strata_are_reported_and_not_guessed() -> None:
+    other = [{"read": (1, 10), "web": (2, 4)}, {"read": (1, 10)}]
+    alone = standardise(other, {"read": 0.6, "web": 0.3, "never": 0.1})
+    assert alone.covered == pytest.approx(0.6)
+
+
+def test_nothing_in_common_is_none_with_a_reason() -> None:
+    for found in (standardise([], {"read": 1}), standardise(EARLY, {})):
+        assert (found.estimate.value, found.covered) == (None, 0)
+        assert "no stratum" in found.estimate.reason
+
+
+SIDE = st.lists(st.dictionaries(st.sampled_from("abc"), CLUSTER), max_size=8)
+
+
+@given(SIDE, st.dictionaries(st.sampled_from("abcd"), st.floats(0, 10)))
+def test_any_strata_give_sound_answers(clusters, mix) -> None:
+    found = standardise(clusters, mix)
+    check_sound(found.estimate)
+    assert 0 <= found.covered <= 1 + 1e-12

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.errors import UsageError
 from seasoned.stats.proportion import detectable, needed_for_ratio, power
 
 
@@ -42,20 +41,12 @@ def test_what_cannot_be_seen_is_none_with_a_reason() -> None:
     assert few.reason == "too few trials to find any fall"
     assert detectable(0.06, 0, 30).reason == "there are no trials on one side"
     assert power(0.1, 0.2, 0, 5) is None
-    assert needed_for_ratio(0.0, 1.2).each is None
+    assert needed_for_ratio(0.0, 1.2) is None
 
 
 def test_trials_for_a_tolerance() -> None:
     """2 × 0.94/0.06 × ((1.645 + 0.842) / log 1.2)² = 5,828."""
-    assert needed_for_ratio(0.06, 1.2).each == pytest.approx(5828, abs=5)
-    with pytest.raises(UsageError):
-        needed_for_ratio(0.06, 0.9)
-
-
-@pytest.mark.parametrize("wrong", [{"design_effect": 0}, {"level": 95}])
-def test_impossible_settings_are_refused(wrong) -> None:
-    with pytest.raises(UsageError):
-        power(0.1, 0.2, 10, 10, **wrong)
+    assert needed_for_ratio(0.06, 1.2) == pytest.approx(5828, abs=5)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 5000), st.integers(1, 5000))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seasoned.errors import UsageError
 from seasoned.stats.trend import stratified_difference
 
 
@@ -74,18 +73,3 @@ def test_groups_that_share_no_stratum_cannot_be_compared() -> None:
     assert found.reason == "no stratum has trials of both groups"
     none = np.zeros(0, dtype=np.intp)
     assert stratified_difference(none.astype(bool), none.astype(bool), none, none).value is None
-
-
-def test_one_cluster_in_a_group_has_no_interval() -> None:
-    failed = np.array([True, False, True, False])
-    found = stratified_difference(
-        failed, np.array([True, True, False, False]), np.zeros(4, int), np.array([0, 0, 1, 2])
-    )
-    assert found.value == 0.0
-    assert found.interval is None
-    assert "two clusters" in (found.reason or "")
-
-
-def test_columns_of_different_length_are_refused() -> None:
-    with pytest.raises(UsageError):
-        stratified_difference(np.ones(2, bool), np.ones(3, bool), np.zeros(2, int), np.zeros(2, int))

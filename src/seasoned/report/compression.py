@@ -99,9 +99,9 @@ def _needed(before: Counts, after: Counts) -> tuple[int | None, str]:
     rate = (before + after).error_rate
     assert rate is not None  # there are calls on both sides
     each = needed_for_ratio(rate, TOLERANCE, level=LEVEL)
-    if each.each is None:
-        return None, f"cannot tell: {each.reason}"
-    more = max(0, each.each - before.counted) + max(0, each.each - after.counted)
+    if each is None:
+        return None, f"cannot tell: at a rate of {rate:g} a ratio cannot be measured"
+    more = max(0, each - before.counted) + max(0, each - after.counted)
     if not more:
         return None, f"cannot tell: the ratio is too close to the tolerance of {TOLERANCE:g}"
     return more, f"cannot tell: about {_rounded(more)} more calls needed"

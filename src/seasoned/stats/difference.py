@@ -31,42 +31,40 @@ from seasoned.stats.proportion import (
     difference_ends,
     effective_clusters,
     pool_rows,
-    ratio_ends,
     wilson_interval,
 )
 
 if TYPE_CHECKING:
     from seasoned.stats.interval import Array
 
+LEVEL = 0.95
 NO_RATIO = "nothing failed in the second, so there is no ratio"
 NO_LOG = "nothing failed in the first: a ratio of zero has no logarithm"
 TOO_WIDE = "the ratio has no upper bound that could be written down"
 
 
-def difference(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints, *, level: float = 0.95) -> Estimate:
+def difference(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints) -> Estimate:
     """First rate minus second from the two Wilson intervals (Zou & Donner 2008): bounded also when nothing failed.
 
     Its p value is of Student's t with Welch's (1947) degrees of freedom.
     """
-    check_level(level)
     a, b = pool_rows(as_counts(failures_a, totals_a)), pool_rows(as_counts(failures_b, totals_b))
     if a.rate is None or b.rate is None:
         return _answer(a, b, None, None, f"{NO_TRIALS} on one side")
     if a.error is None or b.error is None:
         return _answer(a, b, a.rate - b.rate, None, f"{ONE_CLUSTER} on each side")
-    of_a, of_b = wilson_interval(a, level), wilson_interval(b, level)
+    of_a, of_b = wilson_interval(a, LEVEL), wilson_interval(b, LEVEL)
     assert of_a is not None and of_b is not None  # there are two clusters or more on each side
     value = a.rate - b.rate
     low, high = difference_ends(a.rate, of_a, b.rate, of_b)
     error, freedom = welch(a, b)
     # Without any spread there is no p value, although Wilson's interval exists.
     p_value = t_tails(value / error, freedom) if error else None
-    return _answer(a, b, value, span(low, value, high, level, a.clusters + b.clusters), None, p_value)
+    return _answer(a, b, value, span(low, value, high, LEVEL, a.clusters + b.clusters), None, p_value)
 
 
-def mean_difference(values_a: Sequence[float], values_b: Sequence[float], *, level: float = 0.95) -> Estimate:
+def mean_difference(values_a: Sequence[float], values_b: Sequence[float]) -> Estimate:
     """First mean minus second, one value for each cluster, with the interval and p value of Welch (1947)."""
-    check_level(level)
     n = len(values_a) + len(values_b)
     if min(len(values_a), len(values_b)) < 2:
         return Estimate(None, None, n, n, f"{ONE_CLUSTER} on each side")
@@ -77,29 +75,10 @@ def mean_difference(values_a: Sequence[float], values_b: Sequence[float], *, lev
     value, (error, freedom) = fmean(values_a) - fmean(values_b), welch(a, b)
     if not error:
         return Estimate(value, None, n, n, NOTHING_VARIES)
-    half = two_sided_t(level, freedom) * error
+    half = two_sided_t(LEVEL, freedom) * error
     return Estimate(
-        value, Interval(value - half, value + half, level, n), n, n, p_value=t_tails(value / error, freedom)
+        value, Interval(value - half, value + half, LEVEL, n), n, n, p_value=t_tails(value / error, freedom)
     )
-
-
-def ratio(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints, *, level: float = 0.95) -> Estimate:
-    """First rate by second, from the two Wilson intervals (Donner & Zou 2012). Nothing is ever added to a count.
-
-    Nothing failed in the second: None. Nothing failed in the first: 0.0 with an upper bound.
-    """
-    check_level(level)
-    a, b = pool_rows(as_counts(failures_a, totals_a)), pool_rows(as_counts(failures_b, totals_b))
-    if a.rate is None or b.rate is None:
-        return _answer(a, b, None, None, f"{NO_TRIALS} on one side")
-    if not b.rate:
-        return _answer(a, b, None, None, NO_RATIO)
-    value = a.rate / b.rate
-    of_a, of_b = wilson_interval(a, level), wilson_interval(b, level)
-    if of_a is None or of_b is None:
-        return _answer(a, b, value, None, f"{ONE_CLUSTER} on each side")
-    low, high = ratio_ends(a.rate, of_a, b.rate, of_b)
-    return _answer(a, b, value, Interval(low, high, level, a.clusters + b.clusters), None)
 
 
 def welch(a: Pooled, b: Pooled) -> tuple[float, float]:
@@ -208,8 +187,6 @@ Strata = Mapping[str, tuple[int, int]]  # one cluster: failures and total by str
 
 # A stratum in only one cluster shows no spread; counting it would make the interval too narrow.
 FEWEST_CLUSTERS = 2
-LEVEL = 0.95
-
 NO_STRATUM = "no stratum of the mix has trials in at least two clusters"
 
 

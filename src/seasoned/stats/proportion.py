@@ -61,23 +61,22 @@ def ratio_floor(a: float, of_a: Interval, of_b: Interval) -> float:
 
 def wilson(failures: int, total: int, *, level: float = 0.95) -> Estimate:
     """The score interval of one proportion (Wilson 1927)."""
-    _check(failures, total, level)
+    check_level(level)
+    _check(failures, total)
     if not total:
         return Estimate(None, None, 0, 0, NO_TRIALS)
     low, high = score_ends(failures / total, total, two_sided_z(level))
     return Estimate(failures / total, Interval(low, high, level, total), total, total)
 
 
-def proportion_difference(
-    failures_a: int, total_a: int, failures_b: int, total_b: int, *, level: float = 0.95
-) -> Estimate:
+def proportion_difference(failures_a: int, total_a: int, failures_b: int, total_b: int) -> Estimate:
     """First minus second, from their score intervals (Newcombe 1998, method 10)."""
-    a, b = wilson(failures_a, total_a, level=level), wilson(failures_b, total_b, level=level)
+    a, b = wilson(failures_a, total_a), wilson(failures_b, total_b)
     n = total_a + total_b
     if a.value is None or a.interval is None or b.value is None or b.interval is None:
         return Estimate(None, None, n, n, f"{NO_TRIALS} on one side")
     low, high = difference_ends(a.value, a.interval, b.value, b.interval)
-    return Estimate(a.value - b.value, Interval(low, high, level, n), n, n)
+    return Estimate(a.value - b.value, Interval(low, high, a.interval.level, n), n, n)
 
 
 def proportion_ratio(failures_a: int, total_a: int, failures_b: int, total_b: int, *, level: float = 0.95) -> Estimate:
@@ -103,8 +102,7 @@ def score_ends(rate: float, n: float, deviate: float) -> tuple[float, float]:
     return min(low, rate), max(high, rate)
 
 
-def _check(failures: int, total: int, level: float) -> None:
-    check_level(level)
+def _check(failures: int, total: int) -> None:
     if not 0 <= failures <= total:
         raise UsageError(f"Failures must be between 0 and the total, not {failures!r} of {total!r}.")
 
@@ -114,9 +112,8 @@ _TIE = 1e-9  # tables as likely as the observed one, up to rounding, are as extr
 
 def fisher(failures_a: int, total_a: int, failures_b: int, total_b: int) -> PValue:
     """Fisher's exact test of two proportions (Fisher 1922): all tables at most as likely as the observed one."""
-    for failures, total in ((failures_a, total_a), (failures_b, total_b)):
-        if not 0 <= failures <= total:
-            raise UsageError(f"Failures must be between 0 and the total, not {failures!r} of {total!r}.")
+    _check(failures_a, total_a)
+    _check(failures_b, total_b)
     n = total_a + total_b
     if not total_a or not total_b:
         return PValue(None, n, reason="there are no trials on one side")
@@ -129,23 +126,12 @@ def fisher(failures_a: int, total_a: int, failures_b: int, total_b: int) -> PVal
     return PValue(_tails(support, log_mass, failures_a), n)
 
 
-def mcnemar(only_a: int, only_b: int) -> PValue:
-    """McNemar's test of pairs in its exact form (McNemar 1947): pairs that failed under one condition alone."""
-    if only_a < 0 or only_b < 0:
-        raise UsageError(f"Counts of pairs must not be negative: {only_a!r} and {only_b!r}.")
-    n = only_a + only_b
-    if not n:
-        return PValue(None, 0, reason="no pair differs")
-
-    def log_mass(k: int) -> float:
-        return _log_choose(n, k) - n * math.log(2)
-
-    return PValue(_tails(range(n + 1), log_mass, only_a), n)
-
-
 def sign_test(differences: Sequence[float]) -> PValue:
     """Whether differences of pairs are symmetric around zero (Arbuthnot 1710); zeros are left out."""
-    return mcnemar(sum(d > 0 for d in differences), sum(d < 0 for d in differences))
+    above, below = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+    if not above + below:
+        return PValue(None, 0, reason="no pair differs")
+    return PValue(binomial(above, above + below, 0.5), above + below)
 
 
 def binomial(successes: int, trials: int, rate: float, *, is_above: bool = False) -> float:
@@ -187,27 +173,19 @@ class Detectable(msgspec.Struct, frozen=True):
     reason: str | None = None
 
 
-class NeededTrials(msgspec.Struct, frozen=True):
-    """How many trials each side needs."""
-
-    each: int | None
-    reason: str | None = None
-
-
-def power(
-    rate_a: float, rate_b: float, n_a: int, n_b: int, *, design_effect: float = 1.0, level: float = 0.95
-) -> float | None:
+def power(rate_a: float, rate_b: float, n_a: int, n_b: int, *, design_effect: float = 1.0) -> float | None:
     """The chance that a two-sided test finds the difference (Fleiss 1981, without continuity correction).
 
     Variances are those of independent trials times the design effect (Kish 1965). None without trials.
     """
-    _check_design(rate_a, rate_b, design_effect, level)
+    if not (0 <= rate_a <= 1 and 0 <= rate_b <= 1):
+        raise UsageError(f"A rate must be between 0 and 1, not {rate_a!r} or {rate_b!r}.")
     if n_a < 1 or n_b < 1:
         return None
     pooled = (rate_a * n_a + rate_b * n_b) / (n_a + n_b)
     under_null = math.sqrt(design_effect * pooled * (1 - pooled) * (1 / n_a + 1 / n_b))
     own = math.sqrt(design_effect * (rate_a * (1 - rate_a) / n_a + rate_b * (1 - rate_b) / n_b))
-    beyond = abs(rate_a - rate_b) - two_sided_z(level) * under_null
+    beyond = abs(rate_a - rate_b) - two_sided_z(0.95) * under_null
     if not own:
         # Rates of 0 and 1 have no variance.
         return 1.0 if beyond > 0 else 0.0
@@ -224,15 +202,17 @@ def detectable(rate: float, n_a: int, n_b: int, *, design_effect: float = 1.0) -
     return Detectable(rise, fall, f"too few trials to find any {' or '.join(blind)}" if blind else None)
 
 
-def needed_for_ratio(rate: float, largest: float, *, level: float = 0.9) -> NeededTrials:
-    """Trials on each side until an unchanged rate is shown to be below `largest` times the first (Katz et al. 1978)."""
-    _check_design(rate, rate, 1.0, level)
-    if not largest > 1:
-        raise UsageError(f"The largest ratio must be above 1, not {largest!r}.")
+def needed_for_ratio(rate: float, largest: float, *, level: float = 0.9) -> int | None:
+    """Trials on each side until an unchanged rate is shown to be below `largest` times the first (Katz et al. 1978).
+
+    None at a rate of 0 or 1, where no ratio can be measured.
+    """
     if not 0 < rate < 1:
-        return NeededTrials(None, f"at a rate of {rate:g} a ratio cannot be measured")
+        return None
     deviates = two_sided_z(level) + normal_quantile(POWER)
-    return NeededTrials(_whole(2 * (1 - rate) / rate * (deviates / math.log(largest)) ** 2))
+    trials = 2 * (1 - rate) / rate * (deviates / math.log(largest)) ** 2
+    # Rounded up, ignoring floating-point noise.
+    return max(1, math.ceil(trials - 1e-9 * trials))
 
 
 def _smallest(rate: float, reach: float, sign: float, n_a: int, n_b: int, design_effect: float) -> float | None:
@@ -249,19 +229,6 @@ def _smallest(rate: float, reach: float, sign: float, n_a: int, n_b: int, design
         middle = (unseen + seen) / 2
         unseen, seen = (unseen, middle) if found(middle) else (middle, seen)
     return seen
-
-
-def _whole(trials: float) -> int:
-    """Rounded up, ignoring floating-point noise."""
-    return max(1, math.ceil(trials - 1e-9 * trials))
-
-
-def _check_design(rate_a: float, rate_b: float, design_effect: float, level: float) -> None:
-    check_level(level)
-    if not (0 <= rate_a <= 1 and 0 <= rate_b <= 1):
-        raise UsageError(f"A rate must be between 0 and 1, not {rate_a!r} or {rate_b!r}.")
-    if not design_effect > 0:
-        raise UsageError(f"A design effect must be above 0, not {design_effect!r}.")
 
 
 class Pooled(msgspec.Struct, frozen=True):

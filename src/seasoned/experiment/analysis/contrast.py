@@ -148,7 +148,7 @@ def _estimate(left: Sequence[TrialTally], right: Sequence[TrialTally], measure: 
     found = paired_difference(*counts, level=LEVEL)
     is_paired = found.reason != NOTHING_VARIES
     if not is_paired and KINDS[measure].unit == "share":
-        found = difference(*counts, level=LEVEL)
+        found = difference(*counts)
     interval = found.interval
     if interval is not None:
         interval = Interval(scale * interval.low, scale * interval.high, interval.level, len(left))
