@@ -55,7 +55,7 @@ def test_turns_that_were_not_recorded_are_counted_on_the_page_of_the_session(
     _record(tmp_path, agent, 5)
     with site(tmp_path) as found, found.visitor() as alice:
         (said,) = _lost(alice, "gateway:a")
-        assert said.startswith("2 turns that went through the gateway from 1970-01-01 00:16:43 UTC to ")
+        assert said.startswith("2 turns that went through the gateway from 1970-01-01 00:16 UTC to ")
         assert _lost(alice, "gateway:whole") == [], "of what was recorded nothing is said"
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.web.display import markdown, marked, span
+from seasoned.web.display import ago, markdown, marked, span
 from tests.each_case import each_case
 from tests.web import hostile
 
@@ -43,6 +43,22 @@ def test_what_cannot_be_seen_is_written_out(char: str) -> None:
 )
 def test_a_span_has_the_units_that_matter(seconds: float, words: str) -> None:
     assert span(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("past", "words"),
+    [
+        (-5, "2027-01-15"),
+        (0, "just now"),
+        (61, "1 minute ago"),
+        (7200, "2 hours ago"),
+        (1_209_599, "13 days ago"),
+        (1_209_600, "2027-01-01"),
+        (1e300, "–"),
+    ],
+)
+def test_a_time_is_so_long_ago_and_what_is_older_is_its_day(past: float, words: str) -> None:
+    assert ago(1_800_000_000.0 - past, 1_800_000_000.0) == words
 
 
 _ALLOWED = {"p", "strong", "em", "s", "ul", "ol", "li", "blockquote", "hr", "br", "code", "pre", "mark", "div"} | {

@@ -7,7 +7,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from difflib import unified_diff
 from functools import cache, lru_cache
 from typing import Any
@@ -19,6 +18,9 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
+from seasoned.report.page.rows import date
+from seasoned.text import plural
+
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 # Characters that are drawn as nothing.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5")
@@ -29,6 +31,9 @@ _UNUSUAL = re.compile(r"[^\x20-\x7e\n]")
 # Sequences that change the colour in a terminal.
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _MOST_LINE = 140
+# Two weeks: what is older is known by its day.
+_RECENT_SECONDS = 14 * 86_400
+_UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def marked(text: str) -> Markup:
@@ -56,8 +61,13 @@ def arguments(details: dict[str, Any]) -> str:
     return json.dumps(details, ensure_ascii=False, indent=2)
 
 
-def moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+def ago(seconds: float, now: float) -> str:
+    """`just now`, `5 minutes ago`, `3 days ago`; the day from two weeks on. The script of the page counts on."""
+    past = now - seconds
+    if not 0 <= past < _RECENT_SECONDS:
+        return date(seconds)
+    size, unit = next((pair for pair in _UNITS if past >= pair[0]), (0, ""))
+    return f"{plural(int(past // size), unit)} ago" if size else "just now"
 
 
 def span(seconds: float) -> str:
@@ -102,17 +112,6 @@ def difference(before: str | None, after: str | None) -> list[tuple[str, str]]:
     # The first two lines name the files. Later lines may begin with `---` too: a removed fence of front matter does.
     shown = [line for line in list(lines)[2:] if not line.startswith("@@")]
     return [(kinds[line[0]], line[1:]) for line in shown]
-
-
-def day_and_time(seconds: float | None) -> str:
-    """A time in UTC; a dash if unknown."""
-    if seconds is None:
-        return "–"
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
-    # Times come from files of other programs, and some are impossible.
-    except (OverflowError, ValueError, OSError):
-        return "–"
 
 
 def percent(part: int, whole: int) -> str:

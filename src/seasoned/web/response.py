@@ -198,7 +198,7 @@ def _templates() -> Environment:
         "spoken": display.spoken,
         "line": display.line,
         "markdown": markdown,
-        "moment": display.moment,
+        "ago": display.ago,
         "span": display.span,
     }
     made.globals |= {"high_risk": HIGH_RISK, "static": static, "with_query": with_query}

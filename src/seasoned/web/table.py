@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound, UsageError
 from seasoned.project import name_of
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import find_project
 from seasoned.text import dollars
-from seasoned.web.display import moment, percent, session_link, short
+from seasoned.web.display import percent, session_link, short
 from seasoned.web.login import Visitor
 from seasoned.web.response import HEADERS, render, with_query
 
 # A longer table continues on its next page; in JSON, at the address in `next`.
 PAGE_ROWS = 50
 Value = str | int | float | bool | None
+_T = TypeVar("_T")
 _NO_SUCH_PAGE = "This page of the list does not exist. Go to its first page."
 
 
@@ -47,15 +49,17 @@ class Column(msgspec.Struct, frozen=True):
     name: str
     title: str
     is_number: bool = False
-    # Whether its values stay on one line.
-    no_wrap: bool = False
+    # Of times: how long ago, with the exact time at hand.
+    is_time: bool = False
+    # Left out where there is little room.
+    is_minor: bool = False
     # Whether its head is a link that sorts by it, the largest first.
     can_sort: bool = False
 
 
-def numbers(**titles: str) -> tuple[Column, ...]:
+def numbers(*, is_minor: bool = False, **titles: str) -> tuple[Column, ...]:
     """Columns of numbers: the name of each, and its title."""
-    return tuple(Column(name, title, is_number=True) for name, title in titles.items())
+    return tuple(Column(name, title, is_number=True, is_minor=is_minor) for name, title in titles.items())
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,6 +112,13 @@ def row_offset(after: str | None) -> int:
     return int(after)
 
 
+def cut(rows: Sequence[_T], after: str | None) -> tuple[Sequence[_T], dict[str, Any]]:
+    """One page of rows that are all there, and what its table says about the others."""
+    first = row_offset(after)
+    more = str(first + PAGE_ROWS) if len(rows) > first + PAGE_ROWS else None
+    return rows[first : first + PAGE_ROWS], {"after": more, "has_previous": first > 0}
+
+
 def answer(
     request: Request,
     here: Visitor,
@@ -126,6 +137,7 @@ def answer(
         visit=here.visit,
         pages=request.app.state.pages,
         here=request.url.path,
+        now=service_of(request).clock(),
         query={name: value for name, value in request.query_params.items() if name not in ("as", "table")},
         tables={table.name: table for table in tables},
         **values,
@@ -148,11 +160,6 @@ def _json(request: Request, table: Table) -> Response:
     rows = [dict(zip(names, [cell.value for cell in row], strict=True)) for row in table.rows]
     data = {"schema": f"seasoned/table-{table.name}/1", "count": len(rows), "rows": rows, "next": following}
     return Response(msgspec.json.encode(data), media_type="application/json", headers=HEADERS)
-
-
-def time_cell(at: float | None) -> TableCell:
-    """A time."""
-    return TableCell(at, None if at is None else moment(at))
 
 
 def cost_cell(cost: float | None, href: str | None = None, *, unknown: str = "unknown") -> TableCell:

@@ -58,11 +58,16 @@ plural = partial(spaced_plural, separator="\N{NARROW NO-BREAK SPACE}")
 
 def date(time: float | None) -> str:
     """A day in UTC, so that a report of the same sessions is the same everywhere."""
-    return DASH if time is None else datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d")
+    return moment(time)[:10]
 
 
-def moment(time: float) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
+def moment(time: float | None) -> str:
+    """A time in UTC, to the minute; a dash if unknown."""
+    try:
+        return DASH if time is None else datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    # Times come from files of other programs, and some are impossible.
+    except (OverflowError, ValueError, OSError):
+        return DASH
 
 
 def rate(estimate: Estimate) -> str:

@@ -17,9 +17,20 @@
   const loaded = performance.now();
   const now = () => Number(data.now) + (performance.now() - loaded) / 1000;
 
+  function ago(past) {
+    const [size, unit] = [[86400, "day"], [3600, "hour"], [60, "minute"]].find(([least]) => past >= least) ?? [];
+    if (!size) return "just now";
+    const many = Math.floor(past / size);
+    return `${many} ${unit}${many === 1 ? "" : "s"} ago`;
+  }
+
   function count() {
     for (const each of document.querySelectorAll("time[data-until]")) each.textContent = `${span(each.dataset.until - now())} left`;
-    for (const each of document.querySelectorAll("time[data-since]")) each.textContent = `${span(now() - each.dataset.since)} ago`;
+    for (const each of document.querySelectorAll("time[data-at]")) {
+      const past = now() - each.dataset.at;
+      // What is older is shown by its day.
+      if (past >= 0 && past < 14 * 86400) each.textContent = ago(past);
+    }
   }
 
   function tell(sentence) {
@@ -28,7 +39,7 @@
     news.hidden = !sentence;
   }
 
-  const inOneWord = (node) => node.textContent.replace(/\d+ (s|min|h|d)\b/g, "").replace(/\s+/g, " ");
+  const inOneWord = (node) => node.textContent.replace(/just now|\d+ (s|min|h|d|\w+ ago)\b/g, "").replace(/\s+/g, " ");
 
   function replaceList(fresh) {
     const list = find("#list");
@@ -329,6 +340,7 @@
     for (const button of event.target.querySelectorAll("button")) setTimeout(() => (button.disabled = true));
   });
   find("#invited")?.requestSubmit();
+  if (data.now) setInterval(count, 1000);
   if (!data.self) return;
   if (location.pathname !== new URL(data.self, location).pathname) history.replaceState(null, "", data.self);
   showKeysHint();
@@ -337,7 +349,5 @@
   const opened = find(".row.open");
   if (opened) list.scrollTop = opened.offsetTop - list.clientHeight / 3;
   if (["#approve", "#deny"].includes(location.hash)) openForm(location.hash.slice(1));
-  count();
-  setInterval(count, 1000);
   listen();
 })();

@@ -18,7 +18,7 @@ from seasoned.history.read import read_one
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.file_reader import FileReader
 from seasoned.session import Message, Session, SessionRef, ToolCall
-from seasoned.store import DatabaseRow, Store
+from seasoned.store import DatabaseRow
 from seasoned.web.display import difference
 
 # Agents name the same arguments in their own ways; the form of a call tells that it is an edit.
@@ -123,16 +123,6 @@ class ShownText(msgspec.Struct, frozen=True, kw_only=True):
         """The lines that stay in sight."""
         lines = self.text.rstrip("\n").split("\n")
         return "\n".join(lines[-_LINES_SHOWN:] if is_end else lines[:_LINES_SHOWN])
-
-
-class ShownChild(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that another one started or that continues it."""
-
-    ref: str
-    relation: str
-    title: str
-    calls: int
-    failed: int
 
 
 class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -283,69 +273,43 @@ def _turn(
         time=message.time,
         said=_cut(message.text, TEXT_CHARS, redactor),
         thinking=_cut(message.thinking, TEXT_CHARS, redactor),
-        calls=tuple(_shown(call, verdicts.get(call.id), redactor) for call in message.calls),
+        calls=tuple(shown_call(verdicts.get(call.id), call, redactor=redactor) for call in message.calls),
         is_synthetic=message.synthetic,
         is_summary=message.summary,
         follows_compaction=follows_compaction,
     )
 
 
-def _shown(call: ToolCall, row: StoredRow | None, redactor: Redactor) -> ShownCall:
-    arguments = json.dumps(call.arguments, ensure_ascii=False, indent=2)
+def shown_call(row: StoredRow | None, call: ToolCall | None = None, *, redactor: Redactor) -> ShownCall:
+    """A call with what the store knows of it; one of the two may lack."""
+    known: dict[str, Any] = {} if row is None else dict(row)
+    if call is None:
+        result = None if known["result"] is None else ShownText(text=known["result"], length=len(known["result"]))
+    else:
+        result = None if call.result is None else _cut(call.result.text, RESULT_CHARS, redactor)
+    # The names of arguments tell what is secret, so what the store has redacted by them is shown where it is known.
+    arguments = known.get("arguments") or redactor.head(
+        json.dumps(call and call.arguments, ensure_ascii=False), RESULT_CHARS
+    )
     return ShownCall(
-        call_id=call.id,
-        tool=call.tool,
-        position=None if row is None else int(row["position"]),
-        # The names of arguments tell what is secret, so what the store has redacted by them is shown where it is known.
-        arguments=pretty(str(row["arguments"])) if row is not None else redactor.head(arguments, RESULT_CHARS),
-        result=None if call.result is None else _cut(call.result.text, RESULT_CHARS, redactor),
-        verdict="did not happen" if call.synthetic else "not judged" if row is None else str(row["verdict"]),
-        reason="" if row is None else str(row["reason"]),
-        counts_as="" if row is None else str(row["counts_as"]),
-        is_copy=row is not None and row["copy_of"] is not None,
-        message=call.message,
-        edits=edits_of(call.arguments, redactor),
-        commits=redacted_commits(call, redactor),
+        call_id=call.id if call else known["call_id"],
+        tool=call.tool if call else known["tool"],
+        position=known.get("position"),
+        arguments=arguments,
+        result=result,
+        verdict="did not happen" if call and call.synthetic else known.get("verdict", "not judged"),
+        reason=known.get("reason", ""),
+        counts_as=known.get("counts_as", ""),
+        is_copy=known.get("copy_of") is not None,
+        message=call.message if call else known["message"],
+        edits=edits_of(call.arguments, redactor) if call else (),
+        commits=redacted_commits(call, redactor) if call else (),
     )
 
 
 def redacted_commits(call: ToolCall, redactor: Redactor) -> tuple[Commit, ...]:
     """The commits of a call, as they may be shown."""
     return tuple(Commit(one.id, redactor.text(one.branch), redactor.text(one.subject)) for one in commits_of(call))
-
-
-def children_of(store: Store, row: StoredRow, most: int) -> list[ShownChild]:
-    """Sessions that this one started, or that continue it."""
-    asked = {"agent": row["agent"], "native_id": row["native_id"], "limit": most}
-    return [
-        ShownChild(
-            ref=f"{one['agent']}:{one['native_id']}",
-            relation=one["relation"] or "",
-            title=one["title"] or "",
-            calls=one["calls"],
-            failed=one["failed"],
-        )
-        for one in store.rows("page.children", asked)
-    ]
-
-
-def stored_calls(calls: Sequence[StoredRow]) -> list[ShownCall]:
-    """What the store still knows of calls whose conversation is gone."""
-    return [
-        ShownCall(
-            call_id=str(row["call_id"]),
-            tool=str(row["tool"]),
-            position=int(row["position"]),
-            arguments=pretty(str(row["arguments"])),
-            result=None if row["result"] is None else ShownText(text=row["result"], length=len(row["result"])),
-            verdict=str(row["verdict"]),
-            reason=str(row["reason"]),
-            counts_as=str(row["counts_as"]),
-            is_copy=row["copy_of"] is not None,
-            message=int(row["message"]),
-        )
-        for row in calls
-    ]
 
 
 def whole_text(session: Session, at: str, redactor: Redactor) -> tuple[str, ShownText]:
@@ -360,14 +324,6 @@ def whole_text(session: Session, at: str, redactor: Redactor) -> tuple[str, Show
         title = f"Message {int(name) + 1}, {message.role}" + (", thinking" if kind == "thinking" else "")
         return title, _cut(message.thinking if kind == "thinking" else message.text, WHOLE_CHARS, redactor)
     raise NotFound("There is no such text in this session. Go back to the session.")
-
-
-def pretty(arguments: str) -> str:
-    """Arguments as JSON for people."""
-    try:
-        return json.dumps(json.loads(arguments), ensure_ascii=False, indent=2)
-    except ValueError:
-        return arguments
 
 
 def _cut(text: str, most: int, redactor: Redactor) -> ShownText:

@@ -19,12 +19,12 @@ from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
 from seasoned.lazy_regex import LazyRegex
 from seasoned.project import name_of
-from seasoned.report.page.rows import number, rate_between
+from seasoned.report.page.rows import moment, number, rate_between
 from seasoned.report.trials import rate_of_sums
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars, plural
 from seasoned.web.chart import weekly_rates
-from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
+from seasoned.web.display import percent, project_link, session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router, redirect
@@ -102,7 +102,7 @@ def _trends(store: Store, now: float) -> list[WeekTrend]:
     values = [None if rate is None else rate.value for rate in rates]
     spent = [costs.get(at) for at in order]
     this = rates[-1]
-    between = f"{rate_between(this)}, " if this is not None and this.interval is not None else ""
+    between = f"95 % interval {rate_between(this)}, " if this is not None and this.interval is not None else ""
     day = str(datetime.fromtimestamp(now - _WEEK_SECONDS, UTC).date())
     shares = ["–" if value is None else f"{100 * value:.1f} %" for value in values]
     return [
@@ -153,7 +153,7 @@ def _failures(store: Store) -> list[dict[str, Any]]:
     return list(found.values())[:_FAILURES]
 
 
-def _failure(row: DatabaseRow) -> dict[str, str]:
+def _failure(row: DatabaseRow) -> dict[str, Any]:
     """One failed call: what was done, what it said, and the way to it."""
     lines = [
         line for line in (row["result"] or "").splitlines() if line.strip() and not _EXIT_CODE.compiled.match(line)
@@ -165,7 +165,7 @@ def _failure(row: DatabaseRow) -> dict[str, str]:
         "call": brief if tool_of(row["tool"]).form == "shell" and brief else f"{row['tool']} {brief}",
         "error": _MARKUP.compiled.sub("", telling).strip(),
         "where": name_of(row["project"]) if row["project"] else row["agent"],
-        "at": day_and_time(row["time"]),
+        "at": row["time"],
         "href": f"{session_link(ref)}?at={row['message']}#call-{row['position']}",
     }
 
@@ -188,7 +188,7 @@ def _told(store: Store, found: FoundInbox) -> list[str]:
     if not said:
         return []
     last = max(row["last"] for row in rows.values())
-    sentences = [f"Shown {', '.join(said)}; last {day_and_time(last)}."]
+    sentences = [f"Shown {', '.join(said)}; last {moment(last)}."]
     if use is not None and use.shown:
         used = f"{use.used} of {plural(use.shown, 'line')} ({percent(use.used, use.shown)})"
         sentences.append(f"Used: {used} in the newest {plural(use.conversations, 'session')}.")

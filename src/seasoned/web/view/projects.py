@@ -11,7 +11,7 @@ import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.app.lessons import LessonEntry, LessonView, lesson_view
+from seasoned.app.lessons import LessonEntry, lesson_view
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
@@ -20,25 +20,24 @@ from seasoned.gateway.history_usage import price_source
 from seasoned.lesson.ask import decide as decide_line
 from seasoned.lesson.rules import is_behind
 from seasoned.report.page.rows import number
-from seasoned.store import Store
-from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
+from seasoned.store import DatabaseRow, Store
+from seasoned.store.project import ProjectFinder, ProjectRow, folders_of, list_projects
 from seasoned.text import dollars
-from seasoned.web.chart import WEEKS, Chart, rate_chart, spending_chart, weekly_rates
-from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
+from seasoned.web.chart import WEEKS, rate_chart, spending_chart, weekly_rates
+from seasoned.web.display import percent, project_link, session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Deciding, Here, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect, with_query
 from seasoned.web.table import (
-    PAGE_ROWS,
     Column,
     Table,
     TableCell,
     answer,
     cost_cell,
+    cut,
     figure,
     numbers,
     rate_cell,
-    row_offset,
     session_cell,
 )
 from seasoned.web.view.inbox import FoundInbox, inbox_for
@@ -48,18 +47,20 @@ PAGE = Page("Projects", "projects")
 router = page_router()
 _COLUMNS = (
     Column("name", "Project"),
-    Column("key", "Key"),
-    *numbers(sessions="Sessions", calls="Calls", failed="Failed", rate="Error rate", cost="Cost"),
-    Column("agents", "Agents"),
-    Column("last", "Last seen", no_wrap=True),
+    Column("key", "Key", is_minor=True),
+    *numbers(sessions="Sessions"),
+    *numbers(is_minor=True, calls="Calls", failed="Failed"),
+    *numbers(rate="Error rate", cost="Cost"),
+    Column("agents", "Agents", is_minor=True),
+    Column("last", "Last seen", is_time=True),
 )
-MISTAKE_COLUMNS = (
+_MISTAKE_COLUMNS = (
     Column("error", "Error"),
     Column("form", "What fails"),
     *numbers(sessions="Sessions", calls="Calls lost"),
     Column("said", "What sessions see"),
-    Column("last", "Last seen", no_wrap=True),
-    Column("session", "For example in"),
+    Column("last", "Last seen", is_time=True, is_minor=True),
+    Column("session", "For example in", is_minor=True),
 )
 _MISTAKES = 20
 _FOLDERS = 12
@@ -80,59 +81,40 @@ class LineCard(msgspec.Struct, frozen=True):
         return self.entry.state != "silent" or self.entry.is_pinned
 
 
-class ProjectPage(msgspec.Struct, frozen=True):
-    """What the page shows of one project."""
-
-    row: ProjectRow
-    view: LessonView
-    lines: list[LineCard]
-    mistakes: Table
-    folders: list[FolderRow]
-    # The folder whose sheet is shown; empty for the project as a whole.
-    folder: str
-    is_checked: bool
-
-
 @router.get("/projects")
-async def show_list(request: HTTPRequest, here: Here) -> Response:
+async def show_list(request: HTTPRequest, here: Here, after: str | None = None) -> Response:
     """List the projects, the newest first."""
-    projects = await _all(request)
-    without = await histories_of(request).read(_without)
-    return answer(request, here, "projects.html", tables=(_list(request, projects),), without=without)
+
+    def look(store: Store) -> tuple[Table, DatabaseRow | None]:
+        rows, more = cut(list_projects(store), after)
+        cells = [_row(one) for one in rows]
+        table = Table(name="projects", title="Projects", columns=_COLUMNS, rows=cells, empty=_NONE_YET, **more)
+        return table, store.row("project.without")
+
+    table, without = await histories_of(request).read(look)
+    return answer(request, here, "projects.html", tables=(table,), without=without and without["sessions"])
 
 
 @router.get("/projects/{key:path}")
 async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "") -> Response:
     """Show the sheet of a project as a session sees it, with the evidence of each line."""
-    projects = {one.key: one for one in await _all(request)}
-    waits, target, prices = await histories_of(request).read(
-        lambda store: (is_behind(store), ProjectFinder(store).target(key), price_source(store))
-    )
-    # An address may name a project by its last part, as people do.
-    named = [one for one in projects.values() if one.name == key]
-    row = projects.get(target) or (named[0] if len(named) == 1 else None)
-    if row is None:
-        raise NotFound(f"There is no project {key[:200]!r}, or its sessions were forgotten. See the list of projects.")
-    shown = await histories_of(request).read(lambda store: _shown(store, row, folder))
+    histories = histories_of(request)
+    row = await histories.read(lambda store: _find(store, key))
     found = await inbox_for(request, row.key)
-    newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
-    charts = await histories_of(request).read(lambda store: _charts(store, histories_of(request).now(store), row.key))
+    shown = await histories.read(lambda store: _shown(store, row, folder, now=histories.now(store)))
+    mistakes, newest = shown.pop("tables")
     return answer(
         request,
         here,
         "project.html",
-        tables=(shown.mistakes, newest),
+        tables=(mistakes, newest),
         shown=shown,
-        charts=charts,
         found=found,
-        figures=_figures(row, found, prices),
+        figures=_figures(row, found, shown["prices"]),
         agents=[(one, is_connected(one, home=service_of(request).config.home)) for one in row.agents],
         connectable=tuple(AGENTS),
         project_link=project_link,
         session_link=session_link,
-        waits=waits,
-        sessions=sessions_link(project=row.key),
-        link=project_link(row.key),
     )
 
 
@@ -156,35 +138,15 @@ async def change(request: HTTPRequest, here: Deciding) -> Response:
     return redirect(f"{here.visit.path}/{project_link(key)}{query}#sheet")
 
 
-async def _all(request: HTTPRequest) -> list[ProjectRow]:
-    return await histories_of(request).read(list_projects)
-
-
-def _without(store: Store) -> int:
-    row = store.row("project.without")
-    return 0 if row is None else int(row["sessions"])
-
-
-def _list(request: HTTPRequest, projects: Sequence[ProjectRow]) -> Table:
-    first = row_offset(request.query_params.get("after"))
-    return project_table(
-        projects[first : first + PAGE_ROWS],
-        after=str(first + PAGE_ROWS) if len(projects) > first + PAGE_ROWS else None,
-        has_previous=first > 0,
-    )
-
-
-def project_table(projects: Sequence[ProjectRow], *, after: str | None = None, has_previous: bool = False) -> Table:
-    """A list of projects, each with links to its page and to its sessions."""
-    return Table(
-        name="projects",
-        title="Projects",
-        columns=_COLUMNS,
-        rows=[_row(one) for one in projects],
-        empty=_NONE_YET,
-        after=after,
-        has_previous=has_previous,
-    )
+def _find(store: Store, key: str) -> ProjectRow:
+    """The project of this key, or of this name: an address may name one by its last part, as people do."""
+    projects = list_projects(store)
+    target = ProjectFinder(store).target(key)
+    named = [one for one in projects if one.name == key]
+    row = next((one for one in projects if one.key == target), named[0] if len(named) == 1 else None)
+    if row is None:
+        raise NotFound(f"There is no project {key[:200]!r}, or its sessions were forgotten. See the list of projects.")
+    return row
 
 
 def _row(one: ProjectRow) -> tuple[TableCell, ...]:
@@ -200,7 +162,7 @@ def _row(one: ProjectRow) -> tuple[TableCell, ...]:
         rate_cell(one.failed, one.ok + one.failed),
         cost_cell(one.cost_usd, usage, unknown="–"),
         TableCell(", ".join(one.agents)),
-        TableCell(one.last, day_and_time(one.last)),
+        TableCell(one.last),
     )
 
 
@@ -230,31 +192,42 @@ def _figures(row: ProjectRow, found: FoundInbox, prices: str | None) -> list[dic
     ]
 
 
-def _charts(store: Store, now: float, project: str) -> list[Chart]:
-    rates = weekly_rates(store, now=now, weeks=WEEKS, project=project)
-    return [rate_chart(rates, now=now), spending_chart(store, now=now, days=7 * WEEKS, project=project)]
-
-
-def _shown(store: Store, row: ProjectRow, asked: str) -> ProjectPage:
+def _shown(store: Store, row: ProjectRow, asked: str, *, now: float) -> dict[str, Any]:
+    """What the store knows of a project; `asked` is the folder whose sheet is shown, empty for the newest."""
     folders = folders_of(store, row.key)
-    known = {one.folder for one in folders}
     # Only folders that sessions ran in: the address must not choose which files are looked at.
-    if asked and asked not in known:
+    if asked and asked not in {one.folder for one in folders}:
         raise NotFound(f"No session of this project ran in {asked[:200]!r}. Choose one of its folders.")
     folder = asked or next((one.folder for one in folders[:_FOLDERS] if Path(one.folder).is_dir()), "")
     view = lesson_view(store, row.key, Path(folder) if folder else None, refreshed=False)
     commands = [one for one in view.lessons if one.kind == "command"]
-    lines = [LineCard(one, _command(one), [session_cell(ref, store) for ref in one.sessions]) for one in commands]
-    is_checked = bool(folder) and Path(folder).is_dir()
-    mistakes = mistake_table(store, [one for one in view.lessons if one.kind == "repair"])
-    return ProjectPage(row, view, lines, mistakes, folders[:_FOLDERS], folder, is_checked)
+    rates = weekly_rates(store, now=now, weeks=WEEKS, project=row.key)
+    return {
+        "row": row,
+        "view": view,
+        "lines": [LineCard(one, _command(one), [session_cell(ref, store) for ref in one.sessions]) for one in commands],
+        "folders": folders[:_FOLDERS],
+        "folder": folder,
+        "is_checked": bool(folder) and Path(folder).is_dir(),
+        "prices": price_source(store),
+        # Sessions that nothing was learned from yet.
+        "waits": is_behind(store),
+        "charts": (
+            rate_chart(rates, now=now),
+            spending_chart(store, now=now, days=7 * WEEKS, project=row.key),
+        ),
+        "tables": (
+            _mistake_table(store, [one for one in view.lessons if one.kind == "repair"]),
+            newest_sessions(store, project=row.key),
+        ),
+    }
 
 
 def _command(entry: LessonEntry) -> str:
     return entry.form if not entry.text or entry.text.endswith("…") else entry.text
 
 
-def mistake_table(store: Store, lessons: Sequence[LessonEntry]) -> Table:
+def _mistake_table(store: Store, lessons: Sequence[LessonEntry]) -> Table:
     """Errors that came back, each with what sessions see about it, or why they see nothing."""
     rows = [
         (
@@ -263,7 +236,7 @@ def mistake_table(store: Store, lessons: Sequence[LessonEntry]) -> Table:
             TableCell(one.among),
             TableCell(one.calls_lost),
             TableCell(one.said or f"nothing: {one.reason}", has_code=True),
-            TableCell(one.last, day_and_time(one.last)),
+            TableCell(one.last),
             session_cell(one.sessions[0], store) if one.sessions else TableCell(None),
         )
         for one in lessons[:_MISTAKES]
@@ -271,7 +244,7 @@ def mistake_table(store: Store, lessons: Sequence[LessonEntry]) -> Table:
     return Table(
         name="mistakes",
         title="Recurring errors",
-        columns=MISTAKE_COLUMNS,
+        columns=_MISTAKE_COLUMNS,
         rows=rows,
         note="A session sees each hint once, as one line, and never what fails.",
         empty="No error occurred in more than one session so far.",

@@ -16,33 +16,29 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from seasoned.app.stores import scan_into_store
-from seasoned.command.tool import Commit
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound
 from seasoned.history.reader.seasoned_db import NAME
 from seasoned.history.resume import resume_command
 from seasoned.live import RUNNING_SECONDS, streak_of
-from seasoned.project import name_of as project_name
-from seasoned.report.page.rows import number
-from seasoned.session import Session, ToolCall, Usage
+from seasoned.project import name_of
+from seasoned.redact.redactor import Redactor
+from seasoned.report.page.rows import moment, number
+from seasoned.session import Session, Usage
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars
-from seasoned.web.display import day_and_time, percent, project_link, session_link
+from seasoned.web.display import percent, project_link, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import PageRoute
-from seasoned.web.table import PAGE_ROWS, Column, Table, TableCell, answer, figure, row_offset
+from seasoned.web.table import Column, Table, TableCell, answer, cut, figure
 from seasoned.web.view.conversation import (
-    ShownCall,
-    ShownChild,
-    ShownMessage,
     StoredRow,
-    children_of,
     find_conversation,
     judged_since,
     last_page,
     redacted_commits,
-    stored_calls,
+    shown_call,
     turns,
     whole_text,
 )
@@ -53,40 +49,15 @@ router = APIRouter(route_class=PageRoute)
 _MOST_MARKS = 400
 _CHILDREN = 20
 _COMMITS = 50
+# Of a conversation that is gone, on one page.
+_CALLS = 100
 _CALL_COLUMNS = (
     Column("position", "Call", is_number=True),
     Column("tool", "Tool"),
     Column("verdict", "Verdict"),
-    Column("counts_as", "Counts as"),
+    Column("counts_as", "Counts as", is_minor=True),
     Column("reason", "Why"),
 )
-
-
-class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What the page shows of one session."""
-
-    row: dict[str, Any]
-    ref: str
-    title: str
-    turns: list[ShownMessage]
-    # Why there is no conversation; the calls then come from the store.
-    gone: str
-    calls: list[ShownCall]
-    # A class and a title for each call, or for each few where there are many.
-    marks: list[tuple[str, str]]
-    compactions: int
-    children: list[ShownChild]
-    # What git made of it, each with the call that reported it.
-    commits: list[tuple[ToolCall, Commit]]
-    # What to type to continue it in its own agent.
-    resume: str | None
-    is_live: bool
-    # How many calls failed since the last one that worked.
-    streak: int
-    first: int
-    following: int | None
-    last: int
-    tables: tuple[Table, ...]
 
 
 @router.get("/sessions/{ref:path}")
@@ -108,36 +79,28 @@ async def show(
         title, said = await histories_of(request).read(look_whole)
         return answer(request, here, "whole.html", title=title, said=said, back=session_link(ref))
 
-    def look(store: Store) -> tuple[SessionPage, Session | str]:
+    def look(store: Store) -> tuple[dict[str, Any], Session | str]:
         row: StoredRow = _row(store, ref)
         calls: Sequence[StoredRow] = store.rows("page.calls", {"session_id": row["id"]})
         found = find_conversation(row)
         if isinstance(found, Session) and (fresh := judged_since(found, calls, redactor)):
             calls, row = fresh, _counted_again(row, found, fresh)
-        return _shown(store, row, calls, found, redactor, first, show, row_offset(after)), found
+        # Calls that were copied from an earlier session count there.
+        own = [call for call in calls if call["copy_of"] is None]
+        table = _call_table(f"{row['agent']}:{row['native_id']}", own, show, after)
+        shown = {**_facts(store, row, own), **_conversation(found, calls, redactor, first)}
+        return {"shown": shown, "tables": (table,)}, found
 
     try:
-        shown, found = await histories_of(request).read(look)
+        values, found = await histories_of(request).read(look)
     except NotFound:
         # A session that began after the last scan is read now.
         if (live := live_of(request).find(ref)) is None:
             raise
         await asyncio.to_thread(scan_into_store, service_of(request).config, [Path(live.path)], by_person=False)
-        shown, found = await histories_of(request).read(look)
-    lost = await _lost_turns(request, shown.ref, found)
-    figures = _figures(shown.row, shown.ref, shown.compactions)
-    project = shown.row["project"]
-    return answer(
-        request,
-        here,
-        "session.html",
-        tables=shown.tables,
-        shown=shown,
-        figures=figures,
-        lost=lost,
-        project=project and project_link(project),
-        project_name=project and project_name(project),
-    )
+        values, found = await histories_of(request).read(look)
+    lost = await _lost_turns(request, values["shown"]["ref"], found)
+    return answer(request, here, "session.html", lost=lost, project_link=project_link, name_of=name_of, **values)
 
 
 async def _lost_turns(request: Request, ref: str, found: Session | str) -> DatabaseRow | None:
@@ -172,58 +135,52 @@ def _row(store: Store, ref: str) -> DatabaseRow:
     return row
 
 
-def _shown(
-    store: Store,
-    row: StoredRow,
-    calls: Sequence[StoredRow],
-    found: Session | str,
-    redactor: Any,
-    first: int,
-    only: str,
-    begin: int,
-) -> SessionPage:
+def _facts(store: Store, row: StoredRow, own: Sequence[StoredRow]) -> dict[str, Any]:
+    """What the store knows of a session, without what was said."""
     ref = f"{row['agent']}:{row['native_id']}"
-    # Calls that were copied from an earlier session count there.
-    own = [call for call in calls if call["copy_of"] is None]
-    said: list[ShownMessage] = []
-    following, last = None, 0
-    children = children_of(store, row, _CHILDREN)
-    commits: list[tuple[ToolCall, Commit]] = []
-    if isinstance(found, Session):
-        first = last_page(found) if first < 0 else first
-        said = turns(found, calls, redactor, first=first)
-        commits = [(call, one) for call in found.calls() for one in redacted_commits(call, redactor)][:_COMMITS]
-        last = len(found.messages)
-        end = said[-1].index + 1 if said else last
-        # The rest may be only results, which are shown with their calls.
-        is_more = any(message.role != "tool" for message in found.messages[end:])
-        following = end if is_more else None
-    return SessionPage(
-        row=dict(row),
-        ref=ref,
-        title=row["title"] or row["native_id"],
-        turns=said,
-        gone="" if isinstance(found, Session) else found,
-        calls=[] if isinstance(found, Session) else stored_calls(calls[first : first + 100]),
-        marks=_marks(own),
-        compactions=len(msgspec.json.decode(row["compactions"])),
-        children=children,
-        commits=commits,
-        resume=resume_command(row["agent"], row["native_id"], row["cwd"]),
-        is_live=_is_live(row["path"]),
-        streak=streak_of(call["counts_as"] for call in reversed(own)),
-        first=first,
-        following=following if isinstance(found, Session) else first + 100 if len(calls) > first + 100 else None,
-        last=last if isinstance(found, Session) else len(calls),
-        tables=(_call_table(ref, own, only, begin),),
-    )
+    return {
+        "row": dict(row),
+        "ref": ref,
+        "title": row["title"] or row["native_id"],
+        "figures": _figures(row, ref),
+        "marks": _marks(own),
+        "children": store.rows("page.children", {**dict(row), "limit": _CHILDREN}),
+        # What to type to continue it in its own agent.
+        "resume": resume_command(row["agent"], row["native_id"], row["cwd"]),
+        "is_live": _is_live(row["path"]),
+        # How many calls failed since the last one that worked.
+        "streak": streak_of(call["counts_as"] for call in reversed(own)),
+    }
 
 
-def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, Any]]:
+def _conversation(found: Session | str, calls: Sequence[StoredRow], redactor: Redactor, first: int) -> dict[str, Any]:
+    """One part of what was said and what git made of it; of a conversation that is gone, calls from the store."""
+    if isinstance(found, str):
+        more = len(calls) > first + _CALLS
+        shown = [shown_call(row, redactor=redactor) for row in calls[max(0, first) : first + _CALLS]]
+        following = first + _CALLS if more else None
+        return {"gone": found, "calls": shown, "first": first, "following": following, "last": len(calls)}
+    first = last_page(found) if first < 0 else first
+    said = turns(found, calls, redactor, first=first)
+    end = said[-1].index + 1 if said else len(found.messages)
+    # The rest may be only results, which are shown with their calls.
+    is_more = any(message.role != "tool" for message in found.messages[end:])
+    commits = [(call, one) for call in found.calls() for one in redacted_commits(call, redactor)]
+    return {
+        "gone": "",
+        "turns": said,
+        "commits": commits[:_COMMITS],
+        "first": first,
+        "following": end if is_more else None,
+        "last": len(found.messages),
+    }
+
+
+def _figures(row: StoredRow, ref: str) -> list[dict[str, Any]]:
     link = session_link(ref)
     counted = row["ok"] + row["failed"]
     left_out = row["declined"] + row["cancelled"] + row["interrupted"] + row["trivial"] + row["copies"]
-    span_of = f"{day_and_time(row['started'])} to {day_and_time(row['ended'])} UTC" if row["started"] else ""
+    span_of = f"{moment(row['started'])} to {moment(row['ended'])}" if row["started"] else ""
     rate = f"{percent(row['failed'], counted)} of {counted} that count, {row['unclear']} unclear"
     estimate = f"an estimate by {row['price_source'] or 'published prices'}" if row["cost"] else "unknown"
     cached = row["cache_read_tokens"]
@@ -233,7 +190,7 @@ def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, 
         figure("Messages", number(row["messages"]), span_of),
         figure("Calls", number(row["calls"]), f"{left_out} left out", f"{link}#table-calls"),
         figure("Failed", number(row["failed"]), rate, f"{link}?show=failed#table-calls" if row["failed"] else None),
-        figure("Compactions", number(compactions)),
+        figure("Compactions", number(len(msgspec.json.decode(row["compactions"])))),
         figure("Tokens in", number(prompt), f"{tokens}{number(row['output_tokens'])} out"),
         figure("Cost", dollars(row["cost"]), "" if row["cost_usd"] is not None else estimate),
     ]
@@ -252,25 +209,18 @@ def _marks(calls: Sequence[StoredRow]) -> list[tuple[str, str]]:
     return marks
 
 
-def _call_table(ref: str, calls: Sequence[StoredRow], only: str, begin: int) -> Table:
-    wanted = [call for call in calls if only not in ("failed", "unclear") or call["counts_as"] == only]
+def _call_table(ref: str, calls: Sequence[StoredRow], only: str, after: str | None) -> Table:
+    shown, more = cut([one for one in calls if only not in ("failed", "unclear") or one["counts_as"] == only], after)
+    link = session_link(ref)
     rows = [
         (
-            TableCell(call["position"] + 1, href=f"{session_link(ref)}?at={call['message']}#call-{call['position']}"),
+            TableCell(call["position"] + 1, href=f"{link}?at={call['message']}#call-{call['position']}"),
             TableCell(call["tool"]),
             TableCell(call["verdict"], tone=call["verdict"]),
-            TableCell(call["counts_as"], href=f"{session_link(ref)}?show={quote(call['counts_as'])}#table-calls"),
+            TableCell(call["counts_as"], href=f"{link}?show={quote(call['counts_as'])}#table-calls"),
             TableCell(call["reason"]),
         )
-        for call in wanted[begin : begin + PAGE_ROWS]
+        for call in shown
     ]
     empty = "No calls of this kind." if calls else "No calls in this session."
-    return Table(
-        name="calls",
-        title="Calls",
-        columns=_CALL_COLUMNS,
-        rows=rows,
-        empty=empty,
-        after=str(begin + PAGE_ROWS) if len(wanted) > begin + PAGE_ROWS else None,
-        has_previous=begin > 0,
-    )
+    return Table(name="calls", title="Calls", columns=_CALL_COLUMNS, rows=rows, empty=empty, **more)

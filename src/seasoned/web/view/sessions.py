@@ -17,7 +17,7 @@ from seasoned.store import DatabaseRow, Store
 from seasoned.store.search import VERDICTS, SearchAnswer, SearchFilter, SearchHit, fill, pattern_of, search
 from seasoned.text import dollars
 from seasoned.web.chart import Chart, calendar
-from seasoned.web.display import day_and_time, session_link
+from seasoned.web.display import session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router
@@ -51,13 +51,13 @@ OUTCOMES: dict[str, tuple[int, int, int | None]] = {
 _NEWEST = 8
 COLUMNS = (
     Column("session", "Session"),
-    Column("agent", "Agent", no_wrap=True),
-    Column("at", "When", no_wrap=True, can_sort=True),
-    Column("task_type", "Task"),
-    Column("messages", "Messages", is_number=True, can_sort=True),
-    Column("calls", "Calls", is_number=True, can_sort=True),
+    Column("agent", "Agent", is_minor=True),
+    Column("at", "When", is_time=True, can_sort=True),
+    Column("task_type", "Task", is_minor=True),
+    Column("messages", "Messages", is_number=True, can_sort=True, is_minor=True),
+    Column("calls", "Calls", is_number=True, can_sort=True, is_minor=True),
     Column("failed", "Failed", is_number=True, can_sort=True),
-    Column("rate", "Error rate", is_number=True, can_sort=True),
+    Column("rate", "Error rate", is_number=True, can_sort=True, is_minor=True),
     Column("cost", "Cost", is_number=True, can_sort=True),
 )
 _LONGEST_SEARCH = 200
@@ -179,8 +179,8 @@ def line(row: DatabaseRow) -> tuple[TableCell, ...]:
     return (
         name,
         TableCell(row["agent"]),
-        TableCell(row["at"] or None, day_and_time(row["at"]) if row["at"] else "–"),
-        TableCell(row["task_type"], row["task_type"] or "–"),
+        TableCell(row["at"] or None),
+        TableCell(row["task_type"]),
         TableCell(row["messages"], href=link),
         TableCell(row["calls"], href=f"{link}#table-calls"),
         TableCell(row["failed"], href=f"{link}?show=failed#table-calls" if row["failed"] else None, tone=failed),
@@ -271,7 +271,7 @@ def _shown_hit(hit: SearchHit) -> dict[str, Any]:
     return {
         "name": name_cell(session),
         "href": _hit_link(hit),
-        "at": day_and_time(session["ended"] or session["started"]),
+        "at": session["ended"] or session["started"],
         "agent": session["agent"],
         "project": session["project"],
         "project_name": name_of(session["project"]) if session["project"] else "",

@@ -31,10 +31,9 @@ from seasoned.web.table import (
     answer,
     choice_of,
     cost_cell,
+    cut,
     figure,
     numbers,
-    row_offset,
-    time_cell,
 )
 
 PAGE = Page("Usage", "usage")
@@ -43,16 +42,16 @@ router = page_router()
 BY = ("project", "model", "agent", "day", "block", "key")
 DAYS = {"7": 7, "30": 30, "90": 90, "all": None}
 _FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
-_TOKENS = tuple(Column(f"{name}_tokens", name.replace("_", " "), is_number=True) for name in _FIGURES)
 _GATEWAY = (
-    Column("requests", "requests", is_number=True),
-    *_TOKENS,
-    Column("cost_usd", "cost", is_number=True),
-    Column("unpriced", "without a price", is_number=True),
-    Column("last_at", "last", no_wrap=True),
+    *numbers(requests="Requests"),
+    *numbers(is_minor=True, **{f"{name}_tokens": f"{name.replace('_', ' ').capitalize()} tokens" for name in _FIGURES}),
+    *numbers(cost_usd="Cost", unpriced="Requests without a price"),
+    Column("last_at", "Last", is_time=True, is_minor=True),
 )
-_RECORDED = numbers(
-    sessions="sessions", input_tokens="prompts", output_tokens="output", cost_usd="cost", unpriced="without a price"
+_RECORDED = (
+    *numbers(sessions="Sessions", input_tokens="Tokens in"),
+    *numbers(is_minor=True, output_tokens="Tokens out"),
+    *numbers(cost_usd="Cost", unpriced="Sessions without a price"),
 )
 _NO_REQUESTS = "No requests went through the gateway yet. Set an agent's base URL to `/v1` of this address."
 _OWN_NOTE = (
@@ -112,7 +111,7 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal]) -> Table:
             *[_figure(getattr(one.usage, name), _sessions_of(by, one.name)) for name in _FIGURES],
             cost_cell(one.cost_usd),
             TableCell(one.unpriced),
-            time_cell(one.last_at),
+            TableCell(one.last_at),
         )
         for one in found[:PAGE_ROWS]
     ]
@@ -122,7 +121,7 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal]) -> Table:
     return Table(
         name="gateway",
         title=f"Through the gateway, by {by}",
-        columns=(Column(by, by), *_GATEWAY),
+        columns=(Column(by, by.capitalize()), *_GATEWAY),
         rows=rows,
         empty=_NO_REQUESTS,
         note=f"As counted by providers. Requests without a known price are counted separately, never as zero.{more}",
@@ -151,7 +150,7 @@ def _sessions_of(by: str, name: str | None) -> str | None:
 
 
 def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -> Table:
-    first = row_offset(after)
+    shown, more = cut(parts, after)
     cells = [
         (
             TableCell(one.name or None, shown=one.name or "unknown", href=link),
@@ -162,18 +161,17 @@ def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -
             cost_cell(one.cost_usd, link),
             TableCell(one.unpriced),
         )
-        for one in parts[first : first + PAGE_ROWS]
+        for one in shown
         for link in [_sessions_of(by, one.name)]
     ]
     return Table(
         name="recorded",
         title=f"Read from histories, by {by}",
-        columns=(Column(by, by), *_RECORDED),
+        columns=(Column(by, by.capitalize()), *_RECORDED),
         rows=cells,
         empty=_NO_SESSIONS,
         note=_OWN_NOTE,
-        after=str(first + PAGE_ROWS) if len(parts) > first + PAGE_ROWS else None,
-        has_previous=first > 0,
+        **more,
     )
 
 
