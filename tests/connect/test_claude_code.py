@@ -117,13 +117,6 @@ def test_settings_written_by_hand_keep_every_byte_and_come_back_exactly(settings
     assert settings.stat().st_mode & 0o777 == 0o600
 
 
-def test_where_there_are_no_settings_they_are_made_and_go_again(home: Path) -> None:
-    assert connect_json("claude-code", "--yes")["state"] == "connected"
-    assert list(json.loads((home / ".claude" / "settings.json").read_text())) == ["hooks"]
-    assert connect_json("claude-code", "--undo", "--yes")["state"] == "undone"
-    assert not (home / ".claude").exists()
-
-
 def test_what_the_agent_or_the_user_changed_since_stays_when_it_is_undone(settings: Path) -> None:
     settings.write_text('{"model": "opus"}')
     connect("claude-code", "--yes")
@@ -150,17 +143,6 @@ def test_an_older_hook_of_ours_is_brought_up_to_date_and_undo_still_finds_the_be
     assert json.loads(settings.read_text()) == {"model": "opus"}
 
 
-def test_settings_that_are_a_link_into_dotfiles_stay_one(home: Path, settings: Path) -> None:
-    real = home / "dotfiles" / "claude.json"
-    real.parent.mkdir()
-    real.write_text("{}")
-    settings.symlink_to(real)
-    connect("claude-code", "--yes")
-    assert settings.is_symlink() and "seasoned-hook" in real.read_text()
-    connect("claude-code", "--undo", "--yes")
-    assert settings.is_symlink() and real.read_text() == "{}"
-
-
 @pytest.mark.parametrize(
     ("content", "why"),
     [
@@ -183,11 +165,6 @@ def test_settings_that_cannot_be_read_or_are_unusual_are_refused_with_the_reason
     assert settings.read_bytes() == content
 
 
-def test_settings_that_may_not_be_read_or_are_a_folder_are_refused(settings: Path) -> None:
-    settings.mkdir()
-    assert "not an ordinary file" in connect("claude-code", "--yes", expect=3).stderr
-
-
 def test_a_dry_run_changes_nothing_and_json_asks_for_a_yes(settings: Path) -> None:
     answer = connect_json("claude-code", "--dry-run")
     assert answer["state"] == "previewed"
@@ -203,18 +180,6 @@ def test_another_home_of_seasoned_is_named_in_the_commands(home: Path, settings:
     connect("claude-code", "--yes", SEASONED_HOME=str(elsewhere))
     command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     assert f"--home '{elsewhere}' claude-code stop" in command
-
-
-def test_skills_that_reviews_wrote_are_linked_and_unlinked(home: Path, settings: Path) -> None:
-    skill = home / ".seasoned" / "skills" / "parcel-reports"
-    skill.mkdir(parents=True)
-    (skill / "SKILL.md").write_text("---\nname: parcel-reports\ndescription: x\n---\n")
-    answer = connect_json("claude-code", "--yes")
-    link = home / ".claude" / "skills" / "parcel-reports"
-    assert answer["links"] == [str(link)]
-    assert (link / "SKILL.md").read_text().startswith("---")
-    connect("claude-code", "--undo", "--yes")
-    assert not link.is_symlink()
 
 
 @given(documents())

@@ -71,13 +71,6 @@ def test_it_says_how_the_hooks_are_trusted(codex: Path) -> None:
     assert "type `/hooks`" in said and "trust the commands" in said and "scan" not in said
 
 
-def test_where_there_is_nothing_all_is_made_and_goes_again(home: Path) -> None:
-    connect("codex", "--yes")
-    assert sorted(states(home / ".codex")) == ["config.toml", "hooks.json"]
-    connect("codex", "--undo", "--yes")
-    assert not (home / ".codex").exists()
-
-
 CODEX_WROTE = """
 [projects."/srv/new"]
 trust_level = "trusted"

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from seasoned.begin.warm_session import ACTIONS, WarmSessionArguments
-from seasoned.config import Config
+from seasoned.config import Config, read_settings
 from seasoned.errors import UsageError
 from seasoned.hermes_plugin import register
-from seasoned.hermes_plugin.host import HermesSettings, load_settings
+from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import SCHEMA, Plugin, add_arguments, run_command
-from tests.hermes.test_warm import config, is_warm, sent
+from tests.hermes.test_warm import config
 from tests.history.hermes_rows import HermesDb
 
 __all__ = ["config"]
@@ -48,7 +48,7 @@ def test_everything_is_registered(config: Config, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("SEASONED_HOME", str(config.home))
     taken = Taken()
     register(taken)
-    hooks = ["pre_tool_call", "seasoned", "subagent_start", "llm_request", "warm", "warm_session"]
+    hooks = ["pre_tool_call", "seasoned", "subagent_start", "llm_request", "warm_session"]
     ends = ["on_session_end", "on_session_finalize", "on_session_reset"]
     assert taken.names == [*hooks, "post_tool_call", *ends]
 
@@ -83,15 +83,15 @@ def test_a_part_that_cannot_be_imported_leaves_the_gate(monkeypatch: pytest.Monk
 
 def test_settings_are_checked(tmp_path: Path) -> None:
     file = tmp_path / "hermes.toml"
-    assert load_settings(file) == HermesSettings()
+    assert read_settings(file, HermesSettings) == HermesSettings()
     file.write_text("wait_seconds = 60\nconfirm = false\n")
-    assert load_settings(file) == HermesSettings(wait_seconds=60, confirm=False)
+    assert read_settings(file, HermesSettings) == HermesSettings(wait_seconds=60, confirm=False)
     file.write_text("wait_seconds = 0\n")
     with pytest.raises(UsageError, match="wait_seconds"):
-        load_settings(file)
+        read_settings(file, HermesSettings)
     file.write_text("wram = true\n")
     with pytest.raises(UsageError, match="wram"):
-        load_settings(file)
+        read_settings(file, HermesSettings)
 
 
 def test_the_tool_is_the_one_that_every_door_has(config: Config) -> None:
@@ -116,19 +116,6 @@ def test_a_broken_store_is_an_answer(config: Config) -> None:
     found = answered(config, action="list")
     assert found["success"] is False
     assert found["error"]
-    assert Plugin(config, HermesSettings()).warm_command("")
-
-
-def test_warm_says_how_conversations_begin_and_changes_it(config: Config) -> None:
-    plugin = Plugin(config, HermesSettings())
-    assert "the template that fits" in plugin.warm_command("")
-    assert "house: 3 examples" in plugin.warm_command("")
-    assert "begin cold" in plugin.warm_command("off")
-    assert not is_warm(sent(plugin))
-    assert "'house'" in plugin.warm_command(" house ")
-    assert is_warm(sent(plugin, session="s2"))
-    assert "There is no template 'x'" in plugin.warm_command("x")
-    assert "the template that fits" in plugin.warm_command("on")
 
 
 def test_hermes_seasoned_is_our_own_command_line(capfd: pytest.CaptureFixture[str]) -> None:

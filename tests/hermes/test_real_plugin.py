@@ -19,16 +19,6 @@ WORDS = ("REVIEWED", "DENIED", "ALLOWED", "DELEGATED")
 TOOLSETS = ["terminal", "file", "skills", "delegation", "seasoned"]
 REVIEWS = "skills:\n  creation_nudge_interval: 1\n"
 """Hermes reviews a conversation in the background after every turn with a call."""
-RAISING = """
-import sys, types
-def broken(*given, **named):
-    raise RuntimeError("broken")
-for name, module in list(sys.modules.items()):
-    if name.startswith("seasoned.") and not name.endswith(".background"):
-        for attribute, value in list(vars(module).items()):
-            if isinstance(value, types.FunctionType):
-                setattr(module, attribute, broken)
-"""
 
 
 @pytest.mark.slow
@@ -76,29 +66,6 @@ def test_the_plugin_in_two_processes_of_hermes(tmp_path: Path) -> None:
         assert judged == {f"call_house_{at}": "declined" if at == 3 else "ok" for at in range(1, 5)}
         warm = {root for (root,) in house.rows("SELECT lineage_root FROM warm_block")}
         assert warm == {f"hermes:{session}" for session in sessions}
-
-
-@pytest.mark.slow
-def test_hermes_works_as_before_when_ours_is_broken(tmp_path: Path) -> None:
-    """With a store that is none; then with every function of ours raising: only what nobody looked at is refused."""
-    steps = [
-        turn(match="BROKEN", calls=[terminal("echo fine", "call_house_1"), terminal(RISKY, "call_house_2")]),
-        turn(match="BROKEN", text="Well."),
-        turn(match="RAISING", calls=[terminal("echo fine", "call_house_3")]),
-        turn(match="RAISING", text="Well, too."),
-    ]
-    with serve_script(*steps) as server:
-        house = House(tmp_path, server)
-        house.config.store_path.write_bytes(b"no database at all" * 100)
-        house.play(
-            {"turns": ["Be BROKEN."], "toolsets": ["terminal", "seasoned"]},
-            {"turns": ["Be RAISING."], "toolsets": ["terminal"], "before": RAISING},
-        )
-        assert [body for body in house.requests() if block_of(body)] == []
-        assert len(house.requests("BROKEN")) == len(house.requests("RAISING")) == 2
-        assert _result(house, "call_house_1")["output"] == "fine"
-        assert "needs a person's approval" in _result(house, "call_house_2")["error"], "it is not checked, so it waits"
-        assert "could not be checked (RuntimeError)" in _result(house, "call_house_3")["error"]
 
 
 def _delegates(goal: str, call_id: str) -> dict[str, Any]:

@@ -209,29 +209,6 @@ def test_a_call_in_a_form_that_fails_here_gets_the_form_that_works(warm: Config)
         assert context(agent, "PreToolUse", tool_name="Bash", tool_input={"command": "make test"}) is None
 
 
-def test_a_call_that_claude_code_refuses_by_itself_gets_no_late_answer(warm: Config) -> None:
-    """Its error says enough, and the next call has mostly done it."""
-    edit = {"file_path": f"{FOLDER}/a.py", "old_string": "x", "new_string": "y"}
-    refused = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>"
-    folder = Path.home() / "edited"
-    folder.mkdir()
-    file = ClaudeFile("20000000-2222-4333-8444-555555555555").user("Change it.")
-    file.calls("toolu_e1", "Edit", **edit).result("toolu_e1", refused, is_error=True)
-    file.calls("toolu_e2", "Read", file_path=edit["file_path"]).result("toolu_e2", "x")
-    file.calls("toolu_e3", "Edit", **edit).result("toolu_e3", "done")
-    file.lines = [line.replace(b"/home/mira/waypost", FOLDER.encode()) for line in file.lines]
-    file.write(folder / "e.jsonl")
-    seasoned("scan", folder)
-    now = ClaudeFile("30000000-2222-4333-8444-555555555555").user("Change another.")
-    now.calls("toolu_n1", "Edit", **{**edit, "file_path": f"{FOLDER}/b.py"}).result("toolu_n1", refused, is_error=True)
-    transcript = Path.home() / "now.jsonl"
-    now.write(transcript)
-    fields = {"transcript_path": str(transcript), "tool_name": "Bash", "tool_input": {"command": "ls"}}
-    assert context("claude-code", "PreToolUse", **fields) is None
-    failed = {"tool_name": "Edit", "tool_input": edit, "error": "String to replace not found in file.\nString: x"}
-    assert context("claude-code", "PostToolUseFailure", **failed) is None, "nor where the failure is told"
-
-
 def test_an_error_that_says_itself_what_to_do_gets_no_hint(warm: Config) -> None:
     failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}\nDid you mean 2026-W09?"}
     assert context("claude-code", "PostToolUseFailure", **failed) is None
@@ -316,18 +293,6 @@ def test_every_event_takes_about_as_long_as_an_interpreter_that_imports_as_much(
         if taken > MOST_STARTS:
             slow[agent, name] = taken
     assert not slow
-
-
-def test_a_hook_that_writes_nothing_leaves_no_log_of_the_store(warm: Config) -> None:
-    log = Path(f"{warm.store_path}-wal")
-    open_store(warm.store_path).close()
-    assert not log.exists()
-    assert hook("claude-code", "PostToolUseFailure", error="no such thing", cwd=FOLDER) is None
-    assert not log.exists()
-    assert hook("claude-code", "PostToolUseFailure", error=ERROR, cwd=FOLDER, tool_input={"command": WRONG}) is not None
-    assert log.stat().st_size > 0, "the agent does not wait for the disk"
-    assert hook("claude-code", "PostToolUseFailure", error="no such thing", cwd=FOLDER) is None
-    assert log.stat().st_size > 0, "nor after a hook that reads what is in it"
 
 
 def starts(work: Callable[[], object]) -> float:

@@ -145,20 +145,6 @@ def check_the_sheet_arrives_with_the_first_request_and_stays_the_same(
     assert {block_of(line) for line in lines} == {first}, "byte for byte the same, also after it was taken up again"
 
 
-def check_the_first_prompt_brings_the_command_that_it_asks_for_where_no_sheet_was_seen(
-    place: ClaudeCode, ran: tuple[list[Line], list[Line]]
-) -> None:
-    assert not [one for line in ran[0] for one in shown(line) if "In this project" in one], "the sheet has it"
-    (place.config.home / "config.toml").write_text('[warm]\nsilent = ["start"]\n')  # and no review
-    other = "33333333-3333-4333-8333-333333333333"
-    asks = [place.ask("Fix the lint errors.", "--session-id", other), place.ask("The lint again.", "--resume", other)]
-    _, asked, _ = place.run([{"text": "Fixed."}, {"text": "Fixed."}], *asks)
-    first, later = asked[0], asked[-1]
-    assert block_of(first) is None
-    (said,) = [one for one in shown(first) if one.startswith("[seasoned] In this project: Check: `make lint` (")]
-    assert "The lint again." in texts(later) and shown(later).count(said) == 1, "at no later prompt"
-
-
 def check_after_a_compaction_the_same_guidance_is_there_again(
     place: ClaudeCode, ran: tuple[list[Line], list[Line]]
 ) -> None:
@@ -260,7 +246,6 @@ def test_a_connected_claude_code_begins_warm_asks_recalls_and_is_reviewed(home: 
         check_an_edit_that_claude_code_refused_gets_no_late_answer,
         check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,
         check_other_folders_see_only_their_own,
-        check_the_first_prompt_brings_the_command_that_it_asks_for_where_no_sheet_was_seen,
         check_no_hook_failed,
         check_undone_the_settings_are_as_they_were,
     ):

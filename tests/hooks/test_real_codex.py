@@ -119,17 +119,6 @@ def check_the_sheet_arrives_before_the_first_prompt_and_stays_the_same(place: Co
     assert block_of(ran.later[0]) == first, "also after it was taken up again"
 
 
-def check_the_first_prompt_brings_the_command_that_it_asks_for_where_no_sheet_was_seen(place: Codex, ran: Ran) -> None:
-    assert not [one for line in (*ran.begun, *ran.later) for one in shown(line) if "In this project" in one]
-    settings = place.config.home / "config.toml"
-    own = settings.read_text()
-    settings.write_text(f'{own}\n[warm]\nsilent = ["start"]\n')
-    _, (asked,), _ = place.run([{"text": "Fixed."}], place.ask("Fix the lint errors."))
-    settings.write_text(own)
-    assert block_of(asked) is None
-    assert [one.startswith("[seasoned] In this project: Check: `make lint` (") for one in shown(asked)] == [True]
-
-
 def check_after_a_compaction_the_same_guidance_is_there_again(place: Codex, ran: Ran) -> None:
     asked = [line for line in ran.later if "And now?" in texts(line) and "Elsewhere." not in texts(line)]
     (last,) = [line for line in asked if "CONTEXT CHECKPOINT" not in line["text"]]
@@ -251,7 +240,6 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
         check_in_code_mode_a_command_of_high_risk_is_held_too,
         check_hooks_that_nobody_trusted_are_silent,
         check_tools_and_all_else_that_was_sent_stay_the_same_over_the_turns,
-        check_the_first_prompt_brings_the_command_that_it_asks_for_where_no_sheet_was_seen,
         check_no_hook_failed,
         check_undone_every_file_is_as_it_was_but_for_what_codex_added,
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ TOOLS = {"warm_session", "recall", "request_confirmation", "wait_confirmation", 
 FIXED = {"seasoned://lessons", "seasoned://memory"}
 DEPLOY = {"tool": "Bash"}
 FOLDER = "/home/mira/waypost"
-WORK = "seasoned://template/w%C3%B6rk"
 HERE = {**DEPLOY, "folder": FOLDER}
 
 
@@ -101,7 +99,6 @@ async def use_everything(client: Client) -> dict[str, Any]:
     found["prompts"] = {
         one.name: [each.name for each in one.arguments or ()] for one in (await client.list_prompts()).prompts
     }
-    found["prompt"] = await client.get_prompt("warm_start", {"name": "wörk", "task": "Find late parcels."})
     for name, given in (("what_worked", {}), ("repair", {"tool": "Bash", "error": "wp: command not found"})):
         (said,) = (await client.get_prompt(name, given)).messages
         found[name] = said.content.text  # type: ignore[union-attr]
@@ -123,20 +120,15 @@ def test_the_official_client_runs_every_tool_resource_and_prompt(mode: Mode, hom
     assert "file_path" in found["recall edits"] and "make check" not in found["recall edits"]
     assert (found["wait"]["status"], found["wait"]["may_redeem"]) == ("pending", False)
     assert found["redeem"][0] is True
-    assert found["resource templates"] == {"seasoned://template/{name}", "seasoned://recall/{tool}"}
-    assert found["resources"].keys() >= FIXED | {WORK} and all(found["resources"].values())
+    assert found["resource templates"] == {"seasoned://recall/{tool}"}
+    assert found["resources"].keys() == FIXED | {"seasoned://recall/Edit"} and all(found["resources"].values())
     assert "make check" in found["resources"]["seasoned://lessons"] and "make check" in found["what_worked"]
     assert found["resources"]["seasoned://recall/Edit"] == found["recall edits"]
-    assert found["resources"][WORK].startswith("[seasoned:warm v1 wörk@1 ")
     assert found["prompts"] == {
-        "warm_start": ["name", "task", "folder"],
         "what_worked": ["folder"],
         "repair": ["error", "tool", "folder"],
     }
     assert "known" in found["repair"]
-    block, task = found["prompt"].messages
-    assert block.content.text.startswith("[seasoned:warm v1 ") and block.content.text.endswith("[seasoned:end]\n")
-    assert (task.role, task.content.text) == ("user", "Find late parcels.")
 
 
 def test_every_schema_is_valid_and_says_what_each_argument_is_for(home: Path) -> None:
@@ -209,23 +201,13 @@ def test_what_a_person_dropped_is_not_recalled(home: Path) -> None:
 
 def test_a_resource_or_prompt_that_is_not_there_says_which(home: Path) -> None:
     async def work(client: Client) -> None:
-        with pytest.raises(MCPError, match="gone") as raised:
-            await client.read_resource("seasoned://template/gone")
+        with pytest.raises(MCPError, match="Give `folder`") as raised:
+            await client.read_resource("seasoned://recall/gone")
         assert raised.value.code == -32602
-        with pytest.raises(MCPError, match="No template 'gone'"):
-            await client.get_prompt("warm_start", {"name": "gone"})
+        with pytest.raises(MCPError, match="Give `folder`"):
+            await client.get_prompt("repair", {"error": "gone"})
 
     talk(work)
-
-
-def test_many_clients_build_and_delete_at_once_and_no_version_is_lost(home: Path) -> None:
-    async def work(client: Client) -> list[Any]:
-        asked = {"action": "build", "name": "raced", "min_messages": 4}
-        return list(await asyncio.gather(*[client.call_tool("warm_session", asked) for _ in range(6)]))
-
-    assert not any(result.is_error for result in talk(work))
-    deleted = talk(lambda client: client.call_tool("warm_session", {"action": "delete", "name": "raced"}))
-    assert deleted.structured_content["deleted_versions"] == 5, "so many versions are kept"
 
 
 @pytest.mark.parametrize("broken", ["garbage", "folder"])
@@ -244,11 +226,11 @@ def test_with_a_broken_store_every_answer_is_an_error_and_the_server_lives_on(
             result = await client.call_tool(tool, arguments)
             assert result.is_error
             assert str(path) in text(result)
-        for address in (*sorted(FIXED), "seasoned://template/x"):
+        for address in sorted(FIXED):
             with pytest.raises(MCPError, match=r"seasoned\.db"):
                 await client.read_resource(address)
         with pytest.raises(MCPError, match=r"seasoned\.db"):
-            await client.get_prompt("warm_start", {})
+            await client.get_prompt("what_worked", {})
         assert {str(one.uri) for one in (await client.list_resources()).resources} == FIXED
         # Without a confirmation service there is no person to ask.
         assert {one.name for one in (await client.list_tools()).tools} == {"warm_session", "recall"}
@@ -271,7 +253,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: Path) -> None:
     async def work(client: Client) -> dict[str, str]:
         found = {"recall": text(await client.call_tool("recall", DEPLOY))}
-        for address in (WORK, "seasoned://lessons", "seasoned://recall/Bash"):
+        for address in ("seasoned://lessons", "seasoned://recall/Bash"):
             try:
                 (content,) = (await client.read_resource(address)).contents
                 found[address] = content.text  # type: ignore[union-attr]
@@ -280,13 +262,9 @@ def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: 
         return found
 
     own = talk_over_stdio(work, folder=home / "work")
-    assert "mcp__atlas__search" in own.pop(WORK)
     assert all("make check" in said for said in own.values()), own
     (home / "empty").mkdir(exist_ok=True)
     nowhere = talk(work)
-    # By its name a template shows what it has for the project, here for none, else all of it.
-    assert "mcp__atlas__search" not in nowhere.pop(WORK)
     assert all("Give `folder`" in said for said in nowhere.values()), nowhere
     found = talk_over_stdio(work, folder=home / "empty")
-    assert "mcp__atlas__search" in found[WORK]
     assert "No known command" in found["recall"] and found["seasoned://lessons"].startswith("Nothing is known")

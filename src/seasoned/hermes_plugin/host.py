@@ -17,7 +17,6 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from seasoned.config import read_settings
 from seasoned.errors import SeasonedError
 
 FILE = "hermes.toml"
@@ -30,11 +29,6 @@ class HermesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     # How long a person may take. Hermes' scheduler ends a job that is silent for 600 seconds.
     wait_seconds: Annotated[float, msgspec.Meta(ge=1, le=3600)] = 240
     reviews: bool = True  # whether sessions are reviewed, by Hermes itself or what `review_agent` names
-
-
-def load_settings(path: Path) -> HermesSettings:
-    """The settings in a file, checked; the defaults if it does not exist."""
-    return read_settings(path, HermesSettings)
 
 
 def is_review() -> bool:

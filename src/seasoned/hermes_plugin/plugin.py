@@ -1,34 +1,30 @@
-"""What Hermes calls, inside error boundaries: hooks, middleware, `/warm`, `hermes seasoned …`, tool `warm_session`."""
+"""What Hermes calls, inside error boundaries: hooks, middleware, `hermes seasoned …`, tool `warm_session`."""
 
 from __future__ import annotations
 
 import atexit
 import subprocess
 import sys
-import time
 from argparse import REMAINDER, ArgumentParser, Namespace
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import replace
 
 from seasoned.begin.warm_session import ACTIONS, warm_session
 from seasoned.begin.warm_session import DESCRIPTION as TOOL_DESCRIPTION
-from seasoned.config import Config, load
+from seasoned.config import Config, load, read_settings
 from seasoned.environment import is_apart
 from seasoned.errors import SeasonedError
-from seasoned.example.library.storage import cached_library, listed
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.confirmation import CallGate
-from seasoned.hermes_plugin.host import FILE, ErrorBoundary, HermesSettings, load_settings, log
+from seasoned.hermes_plugin.host import FILE, ErrorBoundary, HermesSettings, log
 from seasoned.hermes_plugin.request import SUBAGENT, HermesHints, Warmer, place_of, request_of, root_of
 from seasoned.history.reader.hermes_db import AGENT
 from seasoned.learn_queue import begin as begin_learning
 from seasoned.learn_queue import note, wait_until_learned
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
-from seasoned.text import plural
 
 if TYPE_CHECKING:
     from seasoned.learn_queue import Kind
@@ -39,7 +35,6 @@ DESCRIPTION = "Warm starts from earlier sessions, confirmations by a person, and
 _READS = ("build", "profile", "compress-check", "compare")
 # Actions that mean the session they are called from, unless another one is named.
 _ABOUT_THIS = ("profile", "compress-check")
-_MOST_LISTED = 20
 _FIELDS = {
     "name": ("string", "For build, load and delete: the template."),
     "description": ("string", "What the template is for."),
@@ -94,40 +89,7 @@ def answer(config: Config, arguments: dict[str, Any], *, session: str, root: str
         found = {"success": False, "error": str(error)}
     except OSError as error:
         found = {"success": False, "error": f"Seasoned's folder cannot be used: {error.strerror or error}."}
-    except ImportError as error:
-        missing = f"{error.name or error} is not installed in the environment of Hermes"
-        found = {"success": False, "error": f"{missing}. This action needs it: pip install seasoned."}
     return msgspec.json.encode(found).decode()
-
-
-def set_warm(config: Config, warmer: Warmer, words: str) -> str:
-    """Run `/warm`. It changes conversations that begin from now on in this process."""
-    wanted = words.strip()
-    try:
-        with open_store(config.store_path) as store:
-            if wanted == "on":
-                warmer.settings = replace(warmer.settings, enabled=True, template=None)
-            elif wanted == "off":
-                warmer.settings = replace(warmer.settings, enabled=False)
-            elif wanted:
-                found = cached_library(store, now=time.time()).find(wanted)
-                if found is None:
-                    return f"There is no template {wanted!r}. /warm lists them."
-                warmer.settings = replace(warmer.settings, enabled=True, template=found.name)
-            lines = [
-                f"  {one.name}: {plural(one.example_count, 'example')}, {one.description}" for one in listed(store)
-            ]
-    except SeasonedError as error:
-        return str(error)
-    chosen = warmer.settings.template
-    begin = f"with the template {chosen!r}" if chosen else "with the template that fits"
-    state = f"New conversations begin {begin if warmer.settings.enabled else 'cold'}."
-    if warmer.settings.enabled and warmer.settings.experiment is not None:
-        state = f"The experiment {warmer.settings.experiment!r} decides what new conversations begin with."
-    if not lines:
-        return f"{state} There are no templates yet. Run `hermes seasoned up`."
-    more = [f"  … and {len(lines) - _MOST_LISTED} more"] if len(lines) > _MOST_LISTED else []
-    return "\n".join([state, *lines[:_MOST_LISTED], *more])
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -153,7 +115,7 @@ def open_plugin() -> Plugin:
     """The plugin as configured. If the configuration is wrong, it only guards high-risk calls."""
     try:
         config = load()
-        return Plugin(config, load_settings(config.home / FILE))
+        return Plugin(config, read_settings(config.home / FILE, HermesSettings))
     except (SeasonedError, OSError) as error:
         log.warning("Seasoned only guards high-risk calls until this is fixed: %s", error)
         return Plugin(None, HermesSettings())
@@ -188,7 +150,6 @@ class Plugin:
             return
         ctx.register_hook("subagent_start", self.subagent_started)
         ctx.register_middleware("llm_request", self.before_request)
-        ctx.register_command("warm", self.warm_command, "Which examples new conversations begin with", "[NAME|on|off]")
         ctx.register_tool(TOOL, "seasoned", SCHEMA, self.call_tool, description=DESCRIPTION, emoji="🌱")
         ctx.register_hook("post_tool_call", self.after_call)
         ctx.register_hook("on_session_end", self.turn_ended)
@@ -283,12 +244,6 @@ class Plugin:
         """Remember a sub-agent: it begins without a block, and gets no hints."""
         if child_session_id and parent_session_id:
             _remember(self._parents, str(child_session_id), str(parent_session_id))
-
-    def warm_command(self, raw_args: str = "") -> str:
-        """`/warm`."""
-        assert self._warmer is not None
-        assert self._config is not None
-        return set_warm(self._config, self._warmer, raw_args)
 
     def call_tool(self, args: Any = None, session_id: str = "", **_: Any) -> str:
         """`warm_session`, as Hermes calls a tool."""

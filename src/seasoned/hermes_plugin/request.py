@@ -188,7 +188,6 @@ class Warmer:
 
     def __init__(self, config: Config, settings: WarmSettings, boundary: ErrorBoundary) -> None:
         self._config = config
-        # `/warm` changes them for conversations that begin afterwards.
         self.settings = settings
         self._boundary = boundary
         self._retractions = Retractions()
@@ -339,16 +338,15 @@ class Retractions:
         self._lock = threading.Lock()
         self._lines: OrderedDict[str, _RetractionLine] = OrderedDict()
 
-    def note(self, session: str, example_ids: Sequence[str], library: Library) -> bool:
-        """Note the examples of a conversation that are suspended now; returns whether there are any."""
+    def note(self, session: str, example_ids: Sequence[str], library: Library) -> None:
+        """Note the examples of a conversation that are suspended now."""
         text = retraction(library, example_ids)
         with self._lock:
             if not text or session in self._lines:
-                return bool(text)
+                return
             self._lines[session] = _RetractionLine(text)
             if len(self._lines) > _MOST:
                 self._lines.popitem(last=False)
-        return True
 
     def put_in(self, session: str, messages: list[dict[str, Any]], *, may_begin: bool) -> list[dict[str, Any]]:
         """The messages with the retraction of their conversation, if it has one. `may_begin`: it may be added now."""

@@ -172,14 +172,11 @@ def _need_of_text(data: bytes) -> Need | None:
 
 def _wait_seconds(arguments: list[str]) -> float:
     """How long a person may take; a typo or an absurd number gives the default."""
-    if len(arguments) >= 2 and arguments[0] == "--wait-seconds":
-        try:
-            seconds = float(arguments[1])
-        except ValueError:
-            return WAIT_SECONDS
-        if 1.0 <= seconds <= 3600.0:
-            return seconds
-    return WAIT_SECONDS
+    try:
+        seconds = float(arguments[arguments.index("--wait-seconds") + 1])
+    except (ValueError, IndexError):
+        return WAIT_SECONDS
+    return seconds if 1.0 <= seconds <= 3600.0 else WAIT_SECONDS
 
 
 def _say(decision: str, reason: str) -> None:

@@ -38,9 +38,6 @@ def main() -> None:
     code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
-    opened = sys.modules.get("seasoned.hooks.event")
-    if opened is not None:
-        opened.close_unwritten()
     os._exit(code)
 
 

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Annotated, Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.prompts.base import Message, UserMessage
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, Resource
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import Field
 
 from seasoned.app.stores import kept_secrecy, user_store
 from seasoned.begin.memory import MemoryPlaces, remembered
-from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.config import Config
 from seasoned.errors import NotFound, SeasonedError, UsageError
-from seasoned.example.library.storage import library_for, listed
-from seasoned.example.provision import BlockRequest, provision
 from seasoned.lesson.ask import LessonLookup
 from seasoned.lesson.recall import recall, recall_text
 from seasoned.mcp_server.tools import FILL_SECONDS, FOLDER, NO_PROJECT
 from seasoned.store import Store
 from seasoned.store.project import project_key
-from seasoned.text import plural
 
 _SCHEME = "seasoned"
 _TEXT = "text/plain"
@@ -35,19 +30,17 @@ Folder = Annotated[str | None, Field(description=FOLDER)]
 class Resources:
     """What an agent or its user can read, attach and begin with."""
 
-    def __init__(self, config: Config, folder: str | None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, config: Config, folder: str | None) -> None:
         self._config = config
         # Everything here is of the project that the client works in, or may leave its project.
         self._folder = folder
-        self._clock = clock
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        """Register them. Each template also has an address, which `listed` gives."""
+        """Register them."""
         about: dict[str, tuple[Callable[..., str], str]] = {
             "lessons": (self.lessons, "What worked in earlier sessions of this project."),
             "memory": (self.memory, "Notes of this project, what is known about the user, and skills."),
             "recall/{tool}": (self.recall, "How a tool was used successfully in this project."),
-            "template/{name}": (self.template, "A template as a new session would be shown it."),
         }
         for path, (read, description) in about.items():
             add = server.resource(
@@ -55,28 +48,10 @@ class Resources:
             )
             add(read)
         for prompt, title, description in (
-            (self.warm_start, "Warm start", "Begin with calls that worked in earlier sessions."),
             (self.what_worked, "What worked", "Begin with what earlier sessions of this project learned."),
             (self.repair, "Repair", "Look up what repaired an error before."),
         ):
             server.prompt(prompt.__name__, title=title, description=description)(prompt)
-
-    def listed(self) -> list[Resource]:
-        """A resource for each template."""
-        with user_store(self._config) as store:
-            library = library_for(store, project_key(store, self._folder), now=self._clock())
-            return [
-                Resource(
-                    # A name may hold a slash, which would look like another path.
-                    uri=f"{_SCHEME}://template/{quote(one.name, safe='')}",
-                    name=one.name,
-                    title=f"Template {one.name}",
-                    description=one.description or f"{plural(one.example_count, 'example')} of calls that worked.",
-                    mime_type=_TEXT,
-                )
-                for one in listed(store, library=library)
-                if one.active_count
-            ]
 
     def lessons(self) -> str:
         return self._read(lambda store: self._sheet(store, self._folder) or "Nothing is known about this project yet.")
@@ -86,45 +61,6 @@ class Resources:
 
     def recall(self, tool: str) -> str:
         return self._read(lambda store: self._recalled(store, self._folder, tool=unquote(tool)))
-
-    def template(self, name: str) -> str:
-        def read(store: Store) -> str:
-            library = library_for(store, project_key(store, self._folder), now=self._clock())
-            asked = BlockRequest(template=unquote(name), format="text", form="text")
-            made = provision([], library=library, asked=asked)
-            if made.rendered is None:
-                raise NotFound(made.reason)
-            return made.rendered.content.decode("utf-8")
-
-        return self._read(read)
-
-    def warm_start(
-        self,
-        name: Annotated[str | None, Field(description="The template; by default the one that fits the task.")] = None,
-        task: Annotated[str | None, Field(description="The task.")] = None,
-        folder: Folder = None,
-    ) -> list[Message]:
-        """The block as one message, then the task as the user's own words."""
-
-        def read(store: Store) -> str:
-            # Without an id: it is not known which session this is for, so nothing is assigned to an experiment.
-            where = folder or self._folder
-            session = NewSession(
-                format="text",
-                form="text",
-                task=task or "",
-                template=name or None,
-                project=project_key(store, where),
-                workdir=where,
-            )
-            settings = self._config.warm.at("mcp").on_request()
-            begun = show_once(store, session, settings, now=self._clock())
-            if begun.content is None:
-                raise NotFound(begun.reason)
-            return begun.content.decode("utf-8")
-
-        block = UserMessage(self._read(read))
-        return [block, UserMessage(task)] if task else [block]
 
     def what_worked(self, folder: Folder = None) -> list[Message]:
         """The sheet of the project, and memory."""

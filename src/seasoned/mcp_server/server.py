@@ -7,17 +7,15 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args
 
-import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
-from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
 import seasoned
 from seasoned.config import Config, load
-from seasoned.errors import SeasonedError
 from seasoned.mcp_server.resource import Resources
 from seasoned.mcp_server.tools import ConfirmationTools, ExperienceTools
 
@@ -48,9 +46,7 @@ class TextKept(FuncMetadata):
 
 
 class ExperienceServer(MCPServer[Any]):
-    """Reports wrong arguments in one sentence, and lists the templates that exist at the moment."""
-
-    resources: Resources
+    """Reports wrong arguments in one sentence."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -68,15 +64,6 @@ class ExperienceServer(MCPServer[Any]):
             if isinstance(error.__cause__, ValidationError):
                 raise ToolError(_sentence(name, error.__cause__)) from error
             raise
-
-    async def list_resources(self) -> list[Resource]:
-        """The fixed ones, and one for each template unless the store fails."""
-        fixed = await super().list_resources()
-        try:
-            # Opening the store can wait for a lock.
-            return fixed + await anyio.to_thread.run_sync(self.resources.listed)
-        except SeasonedError:
-            return fixed
 
 
 def build_server(config: Config | None = None, *, folder: str | None = None) -> ExperienceServer:
@@ -99,8 +86,7 @@ def build_server(config: Config | None = None, *, folder: str | None = None) -> 
         tools=[_tool(one) for one in tools],
         log_level="WARNING",
     )
-    server.resources = Resources(config, folder)
-    server.resources.add_to(server)
+    Resources(config, folder).add_to(server)
     return server
 
 

@@ -78,21 +78,9 @@ class ExperienceTools:
         build a template from good sessions, list templates, load one as the history to begin with, delete one,
         profile a session, compress-check whether it lost what it knew, compare two sessions.
         """
-        given: dict[str, Any] = {
-            "action": action,
-            "name": name,
-            "description": description,
-            "min_messages": min_messages,
-            "max_sessions": max_sessions,
-            "source_filter": source_filter,
-            "tags": tags or [],
-            "session_id": session_id,
-            "compare_with": compare_with,
-            "task": task,
-            "tools": tools,
-            "budget": budget,
-            "format": format,
-        }
+        # Every argument under its own name, as `warm_session` of any door takes them.
+        given = {name: value for name, value in locals().items() if name not in ("self", "folder")}
+        given["tags"] = tags or []
         try:
             config = self._config
             with user_store(config) as store:
