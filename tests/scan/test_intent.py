@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from seasoned.outcome.error_rate import corrects
-from seasoned.scan.intent import asks_leave, corrections, intents
+from seasoned.redact import Redactor
+from seasoned.scan.file_reader import FileReader
+from seasoned.scan.intent import asks_leave, intents
 from seasoned.session import Message, Session, SessionRef, ToolCall
 from tests.each_case import each_case
 
@@ -166,4 +168,4 @@ def test_corrections_are_named_by_their_message_and_not_by_programs() -> None:
         _call("b"),
         Message("user", "<note>wrong</note>"),
     )
-    assert corrections(session) == [2]
+    assert FileReader(Redactor(b"k" * 32)).rows(session).corrections == [2]

@@ -16,13 +16,13 @@ from seasoned.history.formats import named, recognise
 from seasoned.history.incremental import Resume, Stretch, digest_before
 from seasoned.history.json_file import source_errors
 from seasoned.history.read import is_unique_id
-from seasoned.outcome.error_rate import count_name
+from seasoned.outcome.error_rate import corrects, count_name
 from seasoned.outcome.judge import judge
 from seasoned.outcome.recorded_label import label
 from seasoned.outcome.verdict import JUDGE, Verdict
 from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, gives_away
-from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents, users_words
+from seasoned.scan.intent import INTENT_CHARS, SpokenCall, intents, users_words
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, SessionRows, UsageRow, call_totals
 from seasoned.scan.spoken_rule import SpokenRule, spoken_rules
 from seasoned.session import Session, ToolCall, Unreadable, Usage, UsageEvent
@@ -272,11 +272,12 @@ class FileReader:
         """The rows of a session or a stretch of it: judged, truncated and redacted."""
         usage = session.usage or Usage()
         redact = self.redactor.text
-        said = self._said(session)
+        spoken = _spoken(session)
+        said = self._said(spoken)
         agent = session.ref.agent
         cwd = None if session.cwd is None else redact(session.cwd)
-        spoken = [*intents(session), *[SpokenCall(call, None) for call in session.late]]
-        calls = self.call_rows([one for one in spoken if not one.call.synthetic], agent)
+        led = [*intents(session), *[SpokenCall(call, None) for call in session.late]]
+        calls = self.call_rows([one for one in led if not one.call.synthetic], agent)
         return SessionRows(
             agent=agent,
             native_id=session.ref.native_id,
@@ -306,24 +307,15 @@ class FileReader:
             last_prompt_tokens=session.last_prompt,
             calls=calls,
             usage_events=[_usage_row(event) for event in session.usage_events],
-            corrections=corrections(session),
+            corrections=[index for index, is_person, words in spoken if is_person and corrects(words)],
             first_message=session.first_message,
             said=_encode(said).decode("utf-8", "replace") if said else None,
             rules=_rules(session, said),
             **call_totals(Counter([(row.counts_as, row.kind) for row in calls])),
         )
 
-    def _said(self, session: Session) -> list[tuple[int, int, str]]:
-        """What people and agents said, truncated and redacted: the message, 1 for a person, and its words."""
-        spoken = []
-        for index, message in enumerate(session.messages, start=session.first_message):
-            if message.role == "user":
-                words = users_words(message)
-            else:
-                is_spoken = message.role == "assistant" and not message.synthetic and not message.summary
-                words = message.text if is_spoken else None
-            if words:
-                spoken.append((index, int(message.role == "user"), words))
+    def _said(self, spoken: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+        """The same, truncated and redacted."""
         clean = self._clean_among([words[: SAID_CHARS + CUT_MARGIN] for *_, words in spoken])
         self._clean = {spoken[at][2] for at in clean}
         return [
@@ -411,6 +403,20 @@ class FileReader:
             intent=words,
             is_foreign=int(one.is_foreign),
         )
+
+
+def _spoken(session: Session) -> list[tuple[int, int, str]]:
+    """What people and agents said: the index of the message, 1 for a person, and the words."""
+    spoken = []
+    for index, message in enumerate(session.messages, start=session.first_message):
+        if message.role == "user":
+            words = users_words(message)
+        else:
+            is_spoken = message.role == "assistant" and not message.synthetic and not message.summary
+            words = message.text if is_spoken else None
+        if words:
+            spoken.append((index, int(message.role == "user"), words))
+    return spoken
 
 
 def _rules(session: Session, said: list[tuple[int, int, str]]) -> list[SpokenRule]:

@@ -1,4 +1,4 @@
-"""Finds the intent of each call, the messages in which the user corrects the agent, and words that repeat a result.
+"""Finds the intent of each call and words that repeat a result.
 
 What a page or a file said is not the agent's own word. Only verbatim sentences are found, and only in the newest
 results: a scan reads every byte of a history, and this must not cost more than a look at each. What repeats in other
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from seasoned.command.tool import tool_of
 from seasoned.lazy_regex import LazyRegex
-from seasoned.outcome.error_rate import corrects
 from seasoned.session import Message, Session, ToolCall
 
 INTENT_CHARS = 200
@@ -108,15 +107,6 @@ def intents(session: Session) -> Iterator[SpokenCall]:
 def _speaks(message: Message) -> bool:
     """Whether an agent's message has text other than a spelled-out call."""
     return len(message.text) >= _FEWEST_CHARS and not message.summary and not _SPELLED.compiled.match(message.text[:40])
-
-
-def corrections(session: Session) -> list[int]:
-    """Indexes of the messages in which the user corrects what was just done."""
-    return [
-        index
-        for index, message in enumerate(session.messages, start=session.first_message)
-        if message.role == "user" and (words := users_words(message)) is not None and corrects(words)
-    ]
 
 
 def asks_leave(words: str) -> bool:

@@ -21,7 +21,7 @@ from seasoned.lesson.failure.call_target import (
     ProgramRun,
     target_of,
 )
-from seasoned.lesson.failure.cause import BY_NAME, cause_in
+from seasoned.lesson.failure.cause import BY_NAME, cause_in, is_among
 from seasoned.lesson.failure.signature import complains, line_of_text
 from seasoned.outcome.track import JudgedCall
 
@@ -71,7 +71,7 @@ def _could_not_run(text: str) -> bool:
     """Whether a check never got as far as the code: no test ran, and something that it needs is missing."""
     if _RAN.compiled.search(text):
         return False
-    return any(cause_in(line) in _ENVIRONMENT for line in text[:_READ_CHARS].splitlines())
+    return any(is_among(line, _ENVIRONMENT) for line in text[:_READ_CHARS].splitlines())
 
 
 @lru_cache(maxsize=CACHE_SIZE)

@@ -69,7 +69,6 @@ CREATE TABLE session (
     -- When it was last learned from, and when it had ended by then.
     learned_at REAL,
     learned_ended REAL,
-    -- The digests of the blocks of examples that its words carry, as a list.
     at REAL GENERATED ALWAYS AS (COALESCE(ended, started, 0)) VIRTUAL,
     UNIQUE (agent, native_id)
 );
