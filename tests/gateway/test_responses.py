@@ -14,7 +14,6 @@ from pydantic import TypeAdapter
 from seasoned.gateway.wire.responses import insert_block, open_stream, read_request, read_response
 from seasoned.session import Message, Result, ToolCall, Usage
 from tests.conftest import examples
-from tests.each_case import each_case
 from tests.gateway.written import SEEDS, TEXTS, block, is_spliced, passed, sse, written_body
 
 BLOCK = block("responses")
@@ -168,12 +167,6 @@ def test_a_text_becomes_a_list_that_has_the_text_as_it_was_written(text: str, se
     found = json.loads(after)
     assert found["input"] == [*json.loads(BLOCK), {"type": "message", "role": "user", "content": text}]
     assert bytes(msgspec.json.decode(body, type=dict[str, msgspec.Raw])["input"]) in after, "as it was written"
-
-
-@each_case("field", [b'"previous_response_id":"resp_1"', b'"conversation":{"id":"conv_1"}'])
-def test_a_request_that_goes_on_is_given_no_second_block(field: bytes) -> None:
-    body = b'{"model":"m","input":"Go on",' + field + b"}"
-    assert insert_block(body, BLOCK) == body
 
 
 def test_a_stream_is_read_as_the_sdk_reads_it() -> None:

@@ -27,6 +27,7 @@ from seasoned.gateway.settings import Api, Failures, GatewaySettings
 from seasoned.gateway.wire.chat import ask_for_usage
 from seasoned.gateway.wire.event_stream import fields_of
 from seasoned.gateway.wire.request import ApiRequest
+from seasoned.gateway.wire.splice import Body
 from seasoned.history.coerce import string
 
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
@@ -45,10 +46,10 @@ class ClientGone(Exception):
     """The client disconnected before its request was complete."""
 
 
-async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
+async def read_body(receive: Receive, *, most: int, seconds: float) -> bytearray:
     """The whole body; refused if it is too large, or stops for too long."""
-    parts: list[bytes] = []
-    size = 0
+    # It grows while the rest arrives. Parts joined at the end would be as many megabytes again, and a wait for each.
+    body = bytearray()
     clock = asyncio.get_running_loop().time
     try:
         # One limit that is moved on: a task for each of thousands of pieces would cost more than reading them.
@@ -58,15 +59,13 @@ async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
                 limit.reschedule(clock() + seconds)
                 if message["type"] == "http.disconnect":
                     raise ClientGone
-                part = message.get("body", b"")
-                size += len(part)
-                if size > most:
+                body += message.get("body", b"")
+                if len(body) > most:
                     raise RequestRefused(
                         f"The request is larger than {most} bytes. Raise body_bytes in gateway.toml.", status=413
                     )
-                parts.append(part)
                 if not message.get("more_body"):
-                    return b"".join(parts)
+                    return body
     except TimeoutError:
         raise RequestRefused(f"No data arrived for {seconds:g} seconds. Send the request again.", status=408) from None
 
@@ -265,7 +264,7 @@ class Gateway:
             )
 
     async def _exchange(
-        self, scope: Scope, target: bytes, headers: Headers, body: bytes, send: Send, api: Api, key: GatewayKey | None
+        self, scope: Scope, target: bytes, headers: Headers, body: Body, send: Send, api: Api, key: GatewayKey | None
     ) -> None:
         began = time.perf_counter()
         wire = _wire(scope)
@@ -286,7 +285,7 @@ class Gateway:
                 failures=self._failures,
                 purpose="embedding" if scope["path"] == _EMBEDDINGS else "unread",
             )
-            exchange.body, exchange.asked, exchange.conversation = body, asked, conversation
+            exchange.size, exchange.asked, exchange.conversation = len(body), asked, conversation
             body = await self._change_body(exchange, body, headers)
         sent = request_headers(
             headers,
@@ -305,7 +304,7 @@ class Gateway:
             await refuse(send, api, error.status, str(error))
 
     def _parse_request(
-        self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
+        self, path: str, wire: Wire | None, headers: Headers, body: Body, owner: str
     ) -> tuple[ApiRequest | None, GatewayConversation | None]:
         if wire is None or path == _EMBEDDINGS:
             return None, None
@@ -317,7 +316,7 @@ class Gateway:
                 conversation = self._conversations.recognise(asked, headers, path=path, owner=owner)
         return asked, conversation
 
-    async def _change_body(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
+    async def _change_body(self, exchange: Exchange, body: Body, headers: Headers) -> Body:
         """The body to send: with its block, and asking for the usage if the stream would not report it."""
         asked = exchange.asked
         if asked is None:
@@ -411,7 +410,7 @@ def _token(headers: Headers) -> str | None:
     return max(found, key=lambda text: text.startswith(PREFIX), default=None)
 
 
-def _model(asked: ApiRequest | None, body: bytes) -> str | None:
+def _model(asked: ApiRequest | None, body: Body) -> str | None:
     if asked is not None:
         return asked.model
     return string((fields_of(body) or {}).get("model"))

@@ -16,6 +16,7 @@ from seasoned.gateway.settings import Failures
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.event_stream import EventStream
 from seasoned.gateway.wire.request import ApiName, ApiRequest, ApiResponse
+from seasoned.gateway.wire.splice import Body
 
 
 class WireApi(NamedTuple):
@@ -24,8 +25,8 @@ class WireApi(NamedTuple):
     name: ApiName
     # The format of blocks in its requests.
     format: Format
-    read_request: Callable[[bytes], ApiRequest | None]
-    insert_block: Callable[[bytes, bytes], bytes]
+    read_request: Callable[[Body], ApiRequest | None]
+    insert_block: Callable[[Body, bytes], Body]
     read_response: Callable[[bytes], ApiResponse]
     open_stream: Callable[[], EventStream]
 
@@ -81,8 +82,8 @@ class Exchange:
         self.at = at
         self.upstream = upstream
         self.key_name = key_name
-        # The request as the client sent it.
-        self.body = b""
+        # Bytes of the request as the client sent it.
+        self.size = 0
         self.asked: ApiRequest | None = None
         self.conversation: GatewayConversation | None = None
         self.takes_usage_out = False
@@ -94,7 +95,7 @@ class Exchange:
         self._failures = failures
         self._stream: EventStream | None = None
         self._held: list[bytes] = []
-        self._size = 0
+        self._held_bytes = 0
         self._tail = b""
 
     @property
@@ -131,8 +132,8 @@ class Exchange:
         if self.way == "whole":
             # An answer in one piece is held until it is accounted for, because its last byte ends it.
             self._held.append(chunk)
-            self._size += len(chunk)
-            if self._size > _MOST_WHOLE:
+            self._held_bytes += len(chunk)
+            if self._held_bytes > _MOST_WHOLE:
                 self.way = "unread"
                 return self._release()
             return b""
@@ -171,7 +172,7 @@ class Exchange:
             key_name=self.key_name,
             conversation=self.conversation,
             asked=self.asked,
-            size=len(self.body),
+            size=self.size,
             answer=self.answer,
             entry=self.entry,
         )
