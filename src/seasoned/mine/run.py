@@ -250,7 +250,9 @@ def mine(
 EngineName = Literal["inline", "pool", "dask"]
 _CONNECT_SECONDS = 30
 _RETRIES = 2  # of a task whose worker was lost
-_CHUNKS_EACH = 16  # for each worker, so that none finishes much later than the others
+_BATCHES_EACH = 16  # for each worker, so that none finishes much later than the others
+# An engine takes up to 12 ms to hand out a task and take its value back, which is as long as reading a usual file.
+_MOST_TOGETHER = 64
 _CONTINUE = "What was mined is kept: run the same command again to continue."
 
 T = TypeVar("T")
@@ -274,9 +276,9 @@ class Engine(NamedTuple):
         # A fork of this process would copy the threads of Arrow in an undefined state.
         context = get_context("spawn" if sys.platform == "win32" else "forkserver")
         with ProcessPoolExecutor(self.workers, mp_context=context) as pool:
-            size = max(1, len(tasks) // (self.workers * _CHUNKS_EACH))
             try:
-                yield from pool.map(function, tasks, chunksize=size)
+                for values in pool.map(partial(_each, function), _batches(tasks, self.workers)):
+                    yield from values
             except BrokenProcessPool as error:
                 raise CannotDo(f"A worker process died. {_CONTINUE}") from error
 
@@ -291,18 +293,29 @@ class Engine(NamedTuple):
         except (OSError, TimeoutError, ValueError) as error:
             raise CannotDo(f"The Dask scheduler at {self.scheduler!r} does not answer: {error}.") from error
         try:
-            if not client.nthreads():
+            workers = len(client.nthreads())
+            if not workers:
                 address = self.scheduler
                 raise CannotDo(f"The Dask scheduler at {address!r} has no workers. Start one: `dask worker {address}`.")
-            futures = client.map(function, tasks, pure=False, retries=_RETRIES)
-            for _, value in as_completed(futures, with_results=True, loop=client.loop):
-                yield value
+            futures = client.map(partial(_each, function), _batches(tasks, workers), pure=False, retries=_RETRIES)
+            for _, values in as_completed(futures, with_results=True, loop=client.loop):
+                yield from values
         except KilledWorker as error:
             raise CannotDo(f"Dask lost the workers of a task again and again: {error}. {_CONTINUE}") from error
         finally:
             client.close()
             if cluster is not None:
                 cluster.close()
+
+
+def _batches(tasks: Sequence[T], workers: int) -> list[Sequence[T]]:
+    """The tasks in parts that are handed out together."""
+    size = min(max(1, len(tasks) // (workers * _BATCHES_EACH)), _MOST_TOGETHER)
+    return [tasks[at : at + size] for at in range(0, len(tasks), size)]
+
+
+def _each(function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+    return [function(one) for one in tasks]
 
 
 _PARTITIONS = ("project", "day")
