@@ -54,7 +54,7 @@ def figures() -> Iterator[str]:
 @contextmanager
 def _losing_a_worker(after_seconds: float) -> Iterator[str]:
     """The address of a cluster of two processes, one of which is killed; the cluster starts another in its place."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
         worker = next(iter(cluster.workers.values()))
         timer = Timer(after_seconds, lambda: os.kill(worker.process.process.pid, signal.SIGKILL))
         timer.start()

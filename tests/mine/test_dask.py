@@ -20,12 +20,12 @@ def test_a_cluster_mines_the_same_bytes_and_names_what_it_lacks(tmp_path: Path, 
 
     run(samples / "codex", tmp_path / "inline")
     # Workers as threads start in a moment.
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
         report = run(samples / "codex", tmp_path / "dask", Engine("dask", scheduler=cluster.scheduler_address))
     assert report.read and not report.failures
     assert every_byte(tmp_path / "dask") == every_byte(tmp_path / "inline")
     with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=None) as idle,
+        LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as idle,
         pytest.raises(CannotDo, match="has no workers"),
     ):
         run(samples / "codex", tmp_path / "idle", Engine("dask", scheduler=idle.scheduler_address))

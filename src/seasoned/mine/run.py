@@ -287,7 +287,7 @@ class Engine(NamedTuple):
 
         cluster = None
         if self.scheduler is None:
-            cluster = LocalCluster(n_workers=self.workers, threads_per_worker=1, dashboard_address=None)
+            cluster = LocalCluster(n_workers=self.workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
         try:
             client = Client(cluster or self.scheduler, set_as_default=False, timeout=_CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
