@@ -14,6 +14,12 @@ def source(session: str, call: str = "c1", root: str | None = None, time: float 
     return Source(session, call, root or session, time)
 
 
+def states_of(store: Store, example_id: str) -> list[str]:
+    """Every state that an example had, oldest first."""
+    query = "SELECT state FROM example_state WHERE example_id = ? ORDER BY id"
+    return [row["state"] for row in store.connection.execute(query, (example_id,))]
+
+
 def example(tool: str = "search_files", *, sessions: tuple[str, ...] = ("codex:a",), **fields: Any) -> Example:
     arguments = fields.pop("arguments", {"path": "src/x", "pattern": "def main"})
     return Example(

@@ -11,12 +11,13 @@ import msgspec
 import pytest
 
 from seasoned.config import Config, WarmSettings
-from seasoned.example.library.storage import ExampleState, set_state, snapshot, state_history
+from seasoned.example.library.storage import ExampleState, set_state, snapshot
 from seasoned.experiment.live import live_session
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.experiment.live.live_report import LiveReport, live_report
 from seasoned.gateway.record import example_watch
 from seasoned.store import open_store
+from tests.example.examples import states_of
 from tests.gateway.live_world import EXAMPLE, NEW, Customer, World, converse, hurry, is_warm, serve_world, teach
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 
@@ -109,7 +110,7 @@ def test_what_works_again_comes_back_by_itself_or_by_hand(config: Config, caplog
         assert _one_by_one(gateway, world, ["t0"]) == [False]
         with open_store(config.store_path) as store:
             set_state(store, EXAMPLE.id, "active", "restored by hand", now=time.time())
-            history = [one.state for one in state_history(store, EXAMPLE.id)]
+            history = states_of(store, EXAMPLE.id)
         assert _one_by_one(gateway, world, ["t1"]) == [True]
     assert history == ["suspended", "active", "retired", "active"]
     assert any("may be shown again" in one for one in caplog.messages)

@@ -80,7 +80,7 @@ def review_now(
 
 
 def notes_of(home: Path, which: MemoryName = "notes") -> list[str]:
-    return list(read(home / "memory", which, limit=2_200).entries)
+    return list(read(home / "memory", which).entries)
 
 
 def ledger_of(home: Path) -> list[Review]:

@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from seasoned.atomic_write import digest
+from seasoned.begin.memory import LIMITS
 from seasoned.errors import CannotDo
 from seasoned.file_lock import locked
 from seasoned.review import memory_file
@@ -41,7 +42,7 @@ def newest(journal: ChangeJournal) -> Change:
 
 
 def notes(journal: ChangeJournal) -> list[str]:
-    return list(memory_file.read(journal.memory_folder, "notes", limit=journal.notes_limit).entries)
+    return list(memory_file.read(journal.memory_folder, "notes").entries)
 
 
 def test_a_write_carries_everything_about_its_origin(journal: ChangeJournal) -> None:
@@ -220,12 +221,14 @@ WRITER = """
     import sys, time
     from pathlib import Path
     import msgspec
+    from seasoned.begin.memory import LIMITS
     from seasoned.review import memory_file
     from seasoned.review import skill_edit as edit
     from tests.review.journals import REVIEW, journal_at
 
     home, mark, writes = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    journal = journal_at(home, notes_limit=1_000_000)
+    LIMITS["notes"] = 1_000_000
+    journal = journal_at(home)
     print("ready", flush=True)
     for number in range(writes):
         # A review writes only a few entries: each time another one.
@@ -252,9 +255,10 @@ def start(home: Path, mark: str, writes: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
-    journal = journal_at(home, notes_limit=1_000_000)
+    monkeypatch.setitem(LIMITS, "notes", 1_000_000)
+    journal = journal_at(home)
     edit.create(journal, "shared", BODY, description="Shared.", by=REVIEW)
     writers = [start(home, mark, WRITES) for mark in "ab"]
     for writer in writers:
@@ -271,9 +275,12 @@ def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_process_killed_in_the_middle_leaves_whole_files_and_a_true_record(tmp_path: Path) -> None:
+def test_a_process_killed_in_the_middle_leaves_whole_files_and_a_true_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = tmp_path / "home"
-    journal = journal_at(home, notes_limit=1_000_000)
+    monkeypatch.setitem(LIMITS, "notes", 1_000_000)
+    journal = journal_at(home)
     edit.create(journal, "shared", BODY, description="Shared.", by=REVIEW)
     chance = random.Random(7)
     for round_ in range(KILLS):
@@ -282,7 +289,7 @@ def test_a_process_killed_in_the_middle_leaves_whole_files_and_a_true_record(tmp
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert process.returncode == -signal.SIGKILL
-        found = memory_file.read(journal.memory_folder, "notes", limit=1_000_000)
+        found = memory_file.read(journal.memory_folder, "notes")
         assert found.problem is None
         assert [skill.problem for skill in skills(journal.skill_folder)] == [None]
         assert view(journal.skill_folder, "shared").text.endswith("<!-- end -->\n")

@@ -10,7 +10,6 @@ from seasoned.review.due import ReviewSettings
 from seasoned.review.ledger import (
     ReviewEnd,
     ReviewSpending,
-    ReviewStart,
     begin,
     count,
     end,
@@ -35,14 +34,8 @@ def store() -> Iterator[Store]:
 
 
 def open_review(store: Store, name: str = "r1", now: float = NOW) -> int:
-    opening = ReviewStart(
-        ref=SessionRef("seasoned", name),
-        session=PARENT,
-        model="scripted",
-        platform="cli",
-        task="mend the build",
-    )
-    return begin(store, opening, now=now)
+    about = {"model": "scripted", "platform": "cli", "task": "mend the build"}
+    return begin(store, ref=f"seasoned:{name}", session=str(PARENT), **about, now=now)
 
 
 def answer(tokens: int, cost: float | None = None) -> Run:

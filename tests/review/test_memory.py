@@ -21,7 +21,7 @@ def journal(tmp_path: Path) -> ChangeJournal:
 
 
 def notes(journal: ChangeJournal) -> list[str]:
-    return list(read(journal.memory_folder, "notes", limit=journal.notes_limit).entries)
+    return list(read(journal.memory_folder, "notes").entries)
 
 
 def test_notes_belong_to_the_project_and_what_is_about_the_user_does_not(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_damaged_file_is_shown_and_copied_aside_and_never_written_to(
         assert said.state == "refused" and why in said.said and "aside" in said.said
     assert path.read_bytes() == data
     assert list(everything_below(journal.home / "aside").values()) == [data]
-    assert read(journal.memory_folder, "notes", limit=2_200).raw == data
+    assert read(journal.memory_folder, "notes").raw == data
     assert "damaged" in render_memory(journal.memory_folder)
 
 
@@ -212,5 +212,5 @@ def test_every_entry_that_is_taken_reads_back_as_it_was(
         if entry and not any(line.strip() == "§" for line in entry.split("\n")):
             kept.append(entry)
     (folder / FILES["notes"]).write_bytes(joined(kept).encode())
-    found = read(folder, "notes", limit=10_000)
+    found = read(folder, "notes")
     assert (list(found.entries), found.problem) == (kept, None)

@@ -19,13 +19,12 @@ from seasoned.example.library.storage import (
     save,
     set_state,
     snapshot,
-    state_history,
     use_of,
 )
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_everything, forget_sessions, unlearn
 from seasoned.store.search import find_session
-from tests.example.examples import example, source, template
+from tests.example.examples import example, source, states_of, template
 from tests.store.test_store import save as save_session
 
 
@@ -144,8 +143,9 @@ def test_what_is_said_about_a_forgotten_example_goes_and_evidence_no_longer_name
         set_state(store, one.id, "retired", "it failed", {"session": "codex:a"}, now=1.0)
     set_state(store, shared.id, "retired", "it failed again", {"session": "codex:b"}, now=2.0)
     _forget(store, "a")
-    assert state_history(store, alone.id) == [] and use_of(store).examples == {shared.id: 1}
-    assert [one.evidence for one in state_history(store, shared.id)] == [None, {"session": "codex:b"}]
+    assert states_of(store, alone.id) == [] and use_of(store).examples == {shared.id: 1}
+    rows = store.connection.execute("SELECT evidence FROM example_state WHERE example_id = ? ORDER BY id", (shared.id,))
+    assert [row["evidence"] for row in rows] == ["null", '{"session":"codex:b"}']
 
 
 def test_forgetting_everything_leaves_no_template(store: Store) -> None:

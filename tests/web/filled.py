@@ -15,9 +15,9 @@ from seasoned.redact.key import Secrecy, load_key
 from seasoned.review import memory_file
 from seasoned.review import skill_edit as edit
 from seasoned.review.journal import ChangeJournal, Provenance
-from seasoned.review.ledger import ReviewEnd, ReviewStart, begin, end
+from seasoned.review.ledger import ReviewEnd, begin, end
 from seasoned.scan.scan import ScanTarget, scan
-from seasoned.session import SessionRef, Usage
+from seasoned.session import Usage
 from seasoned.store import Store, open_database, open_store
 from tests.history.claude_lines import ClaudeFile
 
@@ -95,14 +95,8 @@ def fill_learned(home: Path, *, session: str = "codex:a") -> None:
         assert edit.patch(desk, "release-notes", "Newest first.", "Breaking changes first.", by=by).ok
         waiting = replace(desk, staged=("memory", "skill"))
         assert memory_file.add(waiting, "notes", "Run the linter before the tests.", by=by).ok
-        opening = ReviewStart(
-            ref=SessionRef("seasoned", "review-1"),
-            session=SessionRef(*session.split(":", 1)),
-            model="openai:gpt-5",
-            platform="cli",
-            task=None,
-        )
-        number = begin(store, opening, now=time.time() - 60)
+        about = {"model": "openai:gpt-5", "platform": "cli", "task": None}
+        number = begin(store, ref="seasoned:review-1", session=session, **about, now=time.time() - 60)
         with store.write():
             store.connection.execute("UPDATE review SET requests = 3, input_tokens = 4000 WHERE id = ?", [number])
         end(store, number, ReviewEnd(state="kept", calls=3, kept=2, staged=1, said="Kept 2 notes; 1 waits."), now=1.0)

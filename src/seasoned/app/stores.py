@@ -425,6 +425,6 @@ def open_log(config: Config, secrecy: Secrecy) -> logging.Logger:
         path = config.log_folder / "seasoned.log"
         # `delay`: no file until there is a line to write.
         handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_OLD_LOGS, encoding="utf-8", delay=True)
-        handler.setFormatter(RedactingFormatter(secrecy))
+        handler.setFormatter(RedactingFormatter(secrecy.redactor()))
         logger.addHandler(handler)
     return logger

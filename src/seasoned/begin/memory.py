@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 MemoryName = Literal["notes", "user"]
 FILES: dict[MemoryName, str] = {"notes": "MEMORY.md", "user": "USER.md"}
 # Characters; the same limits as in Hermes, which may use the same files.
-NOTES_LIMIT = 2_200
-USER_LIMIT = 1_375
-LIMITS: dict[MemoryName, int] = {"notes": NOTES_LIMIT, "user": USER_LIMIT}
+LIMITS: dict[MemoryName, int] = {"notes": 2_200, "user": 1_375}
 SEPARATOR = "\n§\n"
 # A file this many times larger than its limit was not written by us.
 _FAR = 2
@@ -70,9 +68,9 @@ def joined(entries: Sequence[str]) -> str:
     return SEPARATOR.join(entries)
 
 
-def read(folder: Path, which: MemoryName, *, limit: int) -> MemoryFile:
+def read(folder: Path, which: MemoryName) -> MemoryFile:
     """A memory file; one that does not exist has no entries."""
-    path = folder / FILES[which]
+    path, limit = folder / FILES[which], LIMITS[which]
     # An atomic write would replace the link and leave its target unchanged.
     if path.is_symlink():
         return MemoryFile(which, path, (), limit, problem="it is a link: put the file itself there, or set the folder")
@@ -195,7 +193,7 @@ def _made(places: MemoryPlaces, folders: Sequence[Path], redactor: Redactor) -> 
     from seasoned.text import count_tokens
 
     def entries(folder: Path, which: MemoryName) -> list[str]:
-        memory = read(folder, which, limit=LIMITS[which])
+        memory = read(folder, which)
         if memory.problem is not None:
             return []
         return [one for one in memory.entries if admit(redactor, one, personal=which == "user", commands=True)]

@@ -77,17 +77,10 @@ PLACE = "memory"
 MEMORY_OPENS = "[seasoned:memory]"
 
 
-class BegunMemory(msgspec.Struct, frozen=True):
-    """The text that a session begins with, and what it holds if it was made just now."""
-
-    text: str
-    made: Remembered | None = None
-
-
-def find_memory(store: Store, session_id: str) -> BegunMemory | None:
-    """What a conversation was shown when it began; None for nothing."""
+def find_memory(store: Store, session_id: str) -> Remembered | None:
+    """What a conversation was shown when it began, without counts: they are news no longer. None for nothing."""
     row = store.row("receipt.shown", {"conversation": session_id, "place": PLACE})
-    return None if row is None else BegunMemory(_marked(row["text"]))
+    return None if row is None else Remembered(_marked(row["text"]))
 
 
 def begin_with_memory(
@@ -99,7 +92,7 @@ def begin_with_memory(
     folder: str | None = None,
     project: str | None = None,
     now: float,
-) -> BegunMemory | None:
+) -> Remembered | None:
     """The memory that a session begins with, made and stored at its start; None for nothing.
 
     A session in a folder belongs to the project of that folder; `project` is for callers that know only its key. A
@@ -116,7 +109,7 @@ def begin_with_memory(
     row = {"conversation": session_id, "project": key or "", "place": PLACE, "text": made.text, "told_at": now}
     with store.write():
         store.run("receipt.tell", {**row, "digest": short_digest(made.text)})
-    return BegunMemory(_marked(made.text), made)
+    return msgspec.structs.replace(made, text=_marked(made.text))
 
 
 def _marked(text: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from seasoned.app import review as reviewing
 from seasoned.app.stores import find_source, folder_of_project, memory_and_skills, project_folder_at, store_or_empty
-from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, read
+from seasoned.begin.memory import FILES, SKILLS, MemoryFile, MemoryName, read
 from seasoned.cli.options import Commands, base_url_option, json_output, paths_argument
 from seasoned.cli.output import answered, printable, records, say, table
 from seasoned.cli.project import histories
@@ -212,9 +212,9 @@ def _list_memory(folder: Path | None) -> None:
     # The files are part of every prompt, so they are kept small.
     config = load()
     place = folder or config.memory_folder
-    found: list[tuple[str, MemoryFile]] = [(which, read(place, which, limit=LIMITS[which])) for which in FILES]
+    found: list[tuple[str, MemoryFile]] = [(which, read(place, which)) for which in FILES]
     here = None if folder is not None else project_folder_at(config, Path.cwd())
-    if here is not None and (notes := read(here, "notes", limit=LIMITS["notes"])).path.exists():
+    if here is not None and (notes := read(here, "notes")).path.exists():
         found.insert(1, ("this project", notes))
     answers = [
         {

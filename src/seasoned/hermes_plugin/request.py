@@ -16,13 +16,13 @@ from typing import Any
 
 import msgspec
 
+from seasoned.begin.memory import Remembered
 from seasoned.begin.ongoing import (
     CallHints,
     followed,
     with_lines,
 )
 from seasoned.begin.start_text import (
-    BegunMemory,
     begin_with_memory,
     begin_with_sheet,
     find_memory,
@@ -303,7 +303,7 @@ class Warmer:
 
     def _remembered(
         self, store: Store, request: HermesRequest, root: str, place: ConversationPlace
-    ) -> BegunMemory | None:
+    ) -> Remembered | None:
         if is_under_way(request.messages):
             return find_memory(store, root)
         if is_held_back(self._config, store, root, self.settings, now=time.time()):
@@ -311,11 +311,11 @@ class Warmer:
         return begin_with_memory(store, self._config, root, self.settings, project=place.project, now=time.time())
 
 
-def _notice(store: Store, root: str, rendered: Rendered | None, sheet: str, memory: BegunMemory | None) -> str:
+def _notice(store: Store, root: str, rendered: Rendered | None, sheet: str, memory: Remembered | None) -> str:
     """The line for the user when a conversation begins."""
     commands = sum(line.startswith("- ") for line in sheet.splitlines())
     examples = 0 if rendered is None else len(rendered.example_ids)
-    shown = start_notice(root, commands, memory.made if memory else None, examples=examples)
+    shown = start_notice(root, commands, memory, examples=examples)
     return " ".join(filter(None, (shown, kept_notice(store, AGENT))))
 
 

@@ -13,7 +13,7 @@ from seasoned.hooks.event import Agent, HookEvent, log, open_until_exit, read_ev
 from seasoned.marks import BLOCK_OPENS
 
 if TYPE_CHECKING:
-    from seasoned.begin.start_text import BegunMemory
+    from seasoned.begin.memory import Remembered
 
 _BEGINS = ("startup", "clear")
 # Tools that every session of the agent has. A hook knows no others, and examples for missing tools would mislead.
@@ -45,7 +45,7 @@ def session_start(agent: Agent, arguments: list[str]) -> int:
     return 0
 
 
-def _memory(agent: Agent, event: HookEvent, config: Config, settings: WarmSettings) -> BegunMemory | None:
+def _memory(agent: Agent, event: HookEvent, config: Config, settings: WarmSettings) -> Remembered | None:
     """Memory and skills: shown when a session begins, and again if a compaction or resume lost them."""
     # A fork has the history of its origin, and with it what that was shown.
     if event.source not in (*_BEGINS, "resume", "compact"):
@@ -65,14 +65,14 @@ def _memory(agent: Agent, event: HookEvent, config: Config, settings: WarmSettin
     return begin_with_memory(store, config, id, settings, folder=event.cwd, now=time.time())
 
 
-def _notice(agent: Agent, event: HookEvent, config: Config, block: bytes | None, memory: BegunMemory | None) -> str:
+def _notice(agent: Agent, event: HookEvent, config: Config, block: bytes | None, memory: Remembered | None) -> str:
     """The line for the user: what the session was shown, and what reviews kept since the last time."""
     if event.source not in _BEGINS:
         return ""
     from seasoned.begin.start_text import kept_notice, start_notice
 
     commands = sum(line.startswith(b"- ") for line in (block or b"").splitlines())
-    shown = start_notice(f"{agent}:{event.session_id}", commands, None if memory is None else memory.made)
+    shown = start_notice(f"{agent}:{event.session_id}", commands, memory)
     kept = kept_notice(open_until_exit(config.store_path), agent)
     return " ".join(filter(None, (shown, kept)))
 

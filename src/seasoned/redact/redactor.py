@@ -6,15 +6,12 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seasoned.digest import blake2b
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.detector import scan
 from seasoned.redact.value import Hit, Promise, is_secret, kind_of, promise
-
-if TYPE_CHECKING:
-    from seasoned.redact.key import Secrecy
 
 __all__ = ["Hit", "Redactor"]
 
@@ -205,9 +202,9 @@ def _is_phone(name: str) -> bool:
 class RedactingFormatter(logging.Formatter):
     """Redacts whole log lines, whatever a library puts into them."""
 
-    def __init__(self, secrecy: Secrecy) -> None:
+    def __init__(self, redactor: Redactor) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S%z")
-        self._redactor = secrecy.redactor()
+        self._redactor = redactor
 
     def format(self, record: logging.LogRecord) -> str:
         return self._redactor.text(super().format(record))

@@ -21,7 +21,7 @@ from typing import Literal, ParamSpec
 import msgspec
 
 from seasoned.atomic_write import digest, write_atomic
-from seasoned.begin.memory import FILES, NOTES_LIMIT, USER_LIMIT, MemoryName
+from seasoned.begin.memory import FILES, MemoryName
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.file_lock import locked
 from seasoned.redact import Redactor
@@ -192,8 +192,6 @@ class ChangeJournal:
     skill_folder: Path
     # Where the notes of the session's project are; None where a session has no project, and its notes are general.
     notes_folder: Path | None = None
-    notes_limit: int = NOTES_LIMIT
-    user_limit: int = USER_LIMIT
     # The kinds whose writes by agents and reviews wait until a person accepts them.
     staged: Collection[ChangeKind] = ()
     # The session's texts: what repeats its results or pages waits for a person.
@@ -201,10 +199,6 @@ class ChangeJournal:
     # Whether everything waits if the session read web pages.
     stage_pages: bool = True
     clock: Callable[[], float] = time.time
-
-    def limit(self, which: MemoryName) -> int:
-        """The most characters that a memory file may have."""
-        return self.notes_limit if which == "notes" else self.user_limit
 
     def memory_lock(self, folder: Path, which: MemoryName) -> AbstractContextManager[None]:
         """The lock of a memory file."""

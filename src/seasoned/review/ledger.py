@@ -12,7 +12,6 @@ import msgspec
 
 from seasoned.review.due import ReviewSettings
 from seasoned.runner.agent import Run
-from seasoned.session import SessionRef
 from seasoned.store import Store
 
 ReviewEnding = Literal["kept", "nothing", "budget", "time", "interrupted", "failed"]
@@ -55,16 +54,6 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     answer: str | None
 
 
-class ReviewStart(msgspec.Struct, frozen=True, kw_only=True):
-    """A review before its first request."""
-
-    ref: SessionRef
-    session: SessionRef
-    model: str | None
-    platform: str | None
-    task: str | None
-
-
 class ReviewEnd(msgspec.Struct, frozen=True, kw_only=True):
     """How a review ended."""
 
@@ -87,17 +76,15 @@ class ReviewSpending(msgspec.Struct, frozen=True):
     unpriced: int
 
 
-def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
-    """Open a row before anything is sent, so that a review whose process dies is recorded too."""
-    params = {
-        **msgspec.structs.asdict(opening),
-        "context": "on demand",
-        "form": "digest",
-        "ref": str(opening.ref),
-        "session": str(opening.session),
-        "pid": os.getpid(),
-        "started_at": now,
-    }
+def begin(
+    store: Store, *, ref: str, session: str, model: str | None, platform: str | None, task: str | None, now: float
+) -> int:
+    """Open a row before anything is sent, so that a review whose process dies is recorded too.
+
+    `ref` is the review's own session, `session` the one that it reads.
+    """
+    known = {"ref": ref, "session": session, "model": model, "platform": platform, "task": task}
+    params = {**known, "context": "on demand", "form": "digest", "pid": os.getpid(), "started_at": now}
     with store.write():
         row = store.row("review.begin", params)
     assert row is not None, "an insert that returns its id has a row"

@@ -11,11 +11,8 @@ from seasoned.admission import admit
 from seasoned.atomic_write import digest, make_private_folder
 from seasoned.begin.memory import (
     FILES,
-    LIMITS,
-    NOTES_LIMIT,
     PROJECTS,
     SKILLS,
-    USER_LIMIT,
     MemoryFile,
     MemoryName,
     joined,
@@ -69,17 +66,15 @@ def render_memory(
     *,
     project: Path | None = None,
     redactor: Redactor | None = None,
-    notes_limit: int = NOTES_LIMIT,
-    user_limit: int = USER_LIMIT,
 ) -> str:
     """Memory as text for a prompt, the same for the same files; a redactor leaves out entries that may not be kept.
 
     `project` is the folder with the notes of the session's project.
     """
-    found = [(_HEADINGS["notes"], read(folder, "notes", limit=notes_limit))]
+    found = [(_HEADINGS["notes"], read(folder, "notes"))]
     if project is not None:
-        found.append((_OF_PROJECT, read(project, "notes", limit=notes_limit)))
-    found.append((_HEADINGS["user"], read(folder, "user", limit=user_limit)))
+        found.append((_OF_PROJECT, read(project, "notes")))
+    found.append((_HEADINGS["user"], read(folder, "user")))
     parts = []
     for heading, memory in found:
         which = memory.which
@@ -155,7 +150,7 @@ def _folder(journal: ChangeJournal, which: MemoryName, piece: str | None) -> Pat
     if piece is None or not piece.strip():
         return own
     places = [own, journal.memory_folder]
-    held = [one for one in places if piece.strip() in joined(read(one, which, limit=journal.limit(which)).entries)]
+    held = [one for one in places if piece.strip() in joined(read(one, which).entries)]
     return held[0] if held else own
 
 
@@ -209,7 +204,7 @@ def _save(journal: ChangeJournal, memory: MemoryFile, entries: list[str]) -> str
 
 def _writable(journal: ChangeJournal, folder: Path, which: MemoryName) -> MemoryFile:
     make_private_folder(folder)
-    memory = read(folder, which, limit=journal.limit(which))
+    memory = read(folder, which)
     if memory.problem is None:
         return memory
     copy = journal.copy_aside(memory.path, memory.raw) if memory.raw else None
@@ -291,7 +286,7 @@ def kept_for_projects(store: Store, home: Path, waiting: Sequence[Change] = ()) 
 
 
 def _kept(folder: Path, key: str | None) -> KeptForProject:
-    notes = read(folder, "notes", limit=LIMITS["notes"])
+    notes = read(folder, "notes")
     name = folder.name.rpartition("-")[0] if key is None else name_of(key)
     try:
         return KeptForProject(key, name, folder, notes, tuple(skills(folder / SKILLS)))

@@ -174,7 +174,6 @@ def digest_of(
     *,
     project: str | None = None,
     foreign: ForeignTexts | None = None,
-    whole: int = WHOLE,
     budget: int = BUDGET,
 ) -> SessionDigest:
     """The digest of a session, without secrets and never over its budget. `project` is the key of its project.
@@ -182,7 +181,7 @@ def digest_of(
     `foreign` are the session's texts, if the caller has them already.
     """
     said = [message for message in session.messages if not message.synthetic]
-    cut = max(0, len(said) - whole)
+    cut = max(0, len(said) - WHOLE)
     head = _render_head(session, redactor, len(said), project)
     marks = _LineMarks(foreign or foreign_texts(session, project=project))
     marks.look_at(line for one in said[cut:] if one.role == "assistant" for line in one.text.splitlines())

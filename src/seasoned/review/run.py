@@ -16,7 +16,6 @@ from seasoned.review.ledger import (
     Review,
     ReviewEnd,
     ReviewEnding,
-    ReviewStart,
     begin,
     count,
     end,
@@ -27,7 +26,7 @@ from seasoned.review.prompt import ReviewRequest, make_ready
 from seasoned.runner.agent import Run, RunRequest
 from seasoned.runner.record import new_ref
 from seasoned.runner.run import run
-from seasoned.session import Session, SessionRef
+from seasoned.session import Session
 from seasoned.store import open_store
 from seasoned.text import plural
 
@@ -71,7 +70,15 @@ def review_session(
     # No store stays open while the agent works.
     with open_store(context.store_path) as store:
         spent = spent_today(store, now=clock())
-        row = begin(store, _opening(ref, session, reviewer, context, task), now=clock())
+        row = begin(
+            store,
+            ref=str(ref),
+            session=str(session.ref),
+            model=f"{reviewer.agent} {reviewer.model}" if reviewer.model else reviewer.agent,
+            platform=context.platform,
+            task=task,
+            now=clock(),
+        )
     end_of_review = _Proposed()
     try:
         refusal = over_budget(settings, spent, expected=request.tokens)
@@ -119,16 +126,6 @@ def _wanted(request: ReviewRequest, reviewer: Reviewer, seconds: float, budget_u
         schema=answer_schema(),
         seconds=seconds,
         budget_usd=budget_usd,
-    )
-
-
-def _opening(ref: SessionRef, session: Session, reviewer: Reviewer, context: Context, task: str | None) -> ReviewStart:
-    return ReviewStart(
-        ref=ref,
-        session=session.ref,
-        model=f"{reviewer.agent} {reviewer.model}" if reviewer.model else reviewer.agent,
-        platform=context.platform,
-        task=task,
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from seasoned.example.library.storage import Library, save, set_state, snapshot, state_history, stats, use_of
+from seasoned.example.library.storage import Library, save, set_state, snapshot, stats, use_of
 from seasoned.example.provision import BlockRequest, provision
 from seasoned.store import Store, open_temporary
-from tests.example.examples import example, template
+from tests.example.examples import example, states_of, template
 
 DAY = 86_400.0
 NOW = 1_790_000_000.0
@@ -28,7 +28,7 @@ def test_what_auto_learned_is_not_shown_when_it_is_too_old_and_the_reason_is_wor
     hidden = library.hidden(kept, OLD)
     assert hidden is not None and hidden.state == "retired"
     assert hidden.reason == "It was last seen to work 181 days ago (limit: 180)."
-    assert state_history(store, OLD.id) == [], "nothing was kept about it"
+    assert states_of(store, OLD.id) == [], "nothing was kept about it"
     assert snapshot(store).active(kept) == kept.examples, "where nobody says when it is, nothing is too old"
 
 

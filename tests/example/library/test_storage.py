@@ -32,13 +32,12 @@ from seasoned.example.library.storage import (
     save,
     set_state,
     snapshot,
-    state_history,
     stats,
     use_of,
 )
 from seasoned.store import Store, open_store, open_temporary
 from seasoned.store.backup import back_up, restore
-from tests.example.examples import example, template
+from tests.example.examples import example, states_of, template
 
 
 @pytest.fixture
@@ -155,7 +154,7 @@ def test_a_state_says_why_and_the_last_one_holds(store: Store) -> None:
     assert taken.states[shown.id].evidence == {"calls": ["c1"]} and taken.states[shown.id].changed_at == 5.0
     set_state(store, shown.id, "active", "looked at by a person", now=6.0)
     assert snapshot(store, taken).active(kept) == kept.examples
-    assert [one.state for one in state_history(store, shown.id)] == ["suspended", "active"]
+    assert states_of(store, shown.id) == ["suspended", "active"]
     save(store, template())
     set_state(store, other.id, "retired", "the schema changed", now=7.0)
     assert snapshot(store).state_of(other.id) == "retired", "the same example in a new version stays retired"

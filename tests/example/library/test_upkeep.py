@@ -16,7 +16,6 @@ from seasoned.example.library.storage import (
     save,
     set_state,
     snapshot,
-    state_history,
 )
 from seasoned.example.library.upkeep import auto, refresh, retraction, settle, too_old
 from seasoned.example.mine.selection import MiningOptions
@@ -24,7 +23,7 @@ from seasoned.redact.key import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
 from tests.cli.run import seasoned
-from tests.example.examples import example, template
+from tests.example.examples import example, states_of, template
 from tests.history.claude_lines import ClaudeFile
 
 KEY = Secrecy(b"k" * 32)
@@ -153,7 +152,7 @@ def test_what_failures_suspended_is_shown_again_when_it_works(place: Place) -> N
     place.session("s7", 7, order("#W0012345"))
     with place.scanned() as store:
         assert states(store) == ["active"]
-        assert [state.state for state in state_history(store, one.id)] == ["suspended", "active"]
+        assert states_of(store, one.id) == ["suspended", "active"]
         assert states(store) == []
 
 

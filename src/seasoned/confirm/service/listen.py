@@ -259,7 +259,7 @@ def _open_log(secrecy: Secrecy) -> None:
     if not ours.handlers:
         shown = logging.StreamHandler()
         shown.setLevel(logging.WARNING)
-        shown.setFormatter(RedactingFormatter(secrecy))
+        shown.setFormatter(RedactingFormatter(secrecy.redactor()))
         ours.addHandler(shown)
     server = logging.getLogger("uvicorn")
     server.handlers = list(ours.handlers)

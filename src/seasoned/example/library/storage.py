@@ -282,11 +282,6 @@ def set_proven(store: Store, example_ids: Sequence[str]) -> None:
             _raise_revision(store)
 
 
-def state_history(store: Store, example_id: str) -> list[ExampleState]:
-    """Every state that an example had, oldest first."""
-    return [_state(row) for row in store.rows("template.states_of", {"example_id": example_id})]
-
-
 def count_use(store: Store, mark: str, example_ids: Iterable[str]) -> None:
     """Count that a template (`name@version`) was shown with these examples; choosing it does not count."""
     name, _, version = mark.rpartition("@")

@@ -120,9 +120,6 @@ ON CONFLICT (example_id) DO UPDATE SET shown = example_usage.shown + 1;
 -- name: states
 SELECT example_id, state, reason, evidence, changed_at FROM example_state ORDER BY id;
 
--- name: states_of
-SELECT example_id, state, reason, evidence, changed_at FROM example_state WHERE example_id = :example_id ORDER BY id;
-
 -- name: set_state
 INSERT INTO example_state (example_id, state, reason, evidence, changed_at)
 VALUES (:example_id, :state, :reason, :evidence, :changed_at);
