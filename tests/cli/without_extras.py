@@ -24,7 +24,7 @@ DEPENDENCIES = """
 """
 BLOCKED = {*EXTRAS.split(), *(DEPENDENCIES.split() if MODE else ())}
 # They would run until they are interrupted.
-SERVERS = ("serve", "gateway", "cron serve", "confirm serve", "mcp", "watch")
+SERVERS = ("serve", "gateway", "confirm serve", "mcp", "watch")
 # The simplest run of a command that does more than complain without an argument, or would not end.
 RUNS = {
     "up": ["--no-serve", SAMPLES],

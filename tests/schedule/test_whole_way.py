@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from seasoned.app.scheduler import start_scheduler
+from seasoned.app.scheduler import running_scheduler
 from seasoned.config import Config
 from seasoned.learn_queue import wait_until_learned
 from seasoned.schedule.job import At, JobRun
@@ -61,14 +62,11 @@ def test_a_job_runs_at_its_time_and_its_answer_arrives_everywhere(
             webhook_url=f"{web.url}/hook",
         )
         out = io.StringIO()
-        running = start_scheduler(config, out=out, poll_seconds=0.05)
-        try:
+        with running_scheduler(config, out=out, poll_seconds=0.05):
             delivery = ("webhook", "stdout", "file:x.md")
             post(config, script=script(text), delivery=delivery)
             (record,) = wait_for(config, lambda found: bool(found) and found[0].delivery == "delivered")
-        finally:
-            running.stop()
-        assert not running.is_alive
+        assert "seasoned-schedule" not in [one.name for one in threading.enumerate()]
         assert (record.outcome, record.fault) == (outcome, fault)
         (body,) = web.bodies
         assert body["title"].startswith(title)
@@ -92,11 +90,8 @@ def test_a_run_whose_scheduler_died_is_delivered_as_unknown_and_not_run_again() 
             assert len(start_due(database, owner="dead", now=time.time(), limit=1)) == 1
         finally:
             database.close()
-        running = start_scheduler(config, poll_seconds=0.05)
-        try:
+        with running_scheduler(config, poll_seconds=0.05):
             (record,) = wait_for(config, lambda found: bool(found) and found[0].delivery == "delivered")
-        finally:
-            running.stop()
         assert record.outcome == "unknown"
         (body,) = web.bodies
         assert body["data"]["outcome"] == "unknown" and server.heard == []

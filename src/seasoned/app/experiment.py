@@ -115,100 +115,81 @@ def run_experiment(
     choice = choose_model(config, model, base_url)
     secrecy = kept_secrecy(config)
     with Player(config, secrecy, choice) as player:
-        _run(config, secrecy, plan, tasks, player, model=choice.name, observer=observer)
+        _TaskRounds(config, plan, tasks, secrecy, player, choice.name, observer).run()
     return choice.name
 
 
-def _run(
-    config: Config,
-    secrecy: Secrecy,
-    plan: ExperimentPlan,
-    tasks: TaskSet,
-    run_agent: RunAgent,
-    *,
-    model: str,
-    observer: Observer,
-) -> None:
-    """Learn what the arms show, announce what the runs will take, and make them."""
-    # The clock starts before learning, because --minutes limits the whole command.
-    design, begun = plan.design, time.time()
-    if not tasks.of(design.part):
-        raise UsageError(f"{tasks.name!r} has no tasks in the part {design.part!r}. Choose another --part.")
-    with open_store(config.store_path) as store:
-        # One snapshot for all runs: templates that change meanwhile would give the runs of one arm different examples.
-        library = snapshot(store)
-        arms = arms_named(design.arms, library)
-        keep_design(store, design, tasks.digest, now=begun)
-    # After the design is stored, so that an interrupted experiment is listed and can be continued.
-    material = _learned(config, secrecy, plan, tasks, run_agent, model=model, observer=observer)
-    material = msgspec.structs.replace(material, library=library)
-    units = units_of(design, tasks, arms, material, model=model)
-    if not units:
-        raise CannotDo("No arm has anything to show for these tasks: nothing was learned from the train part.")
-    _announce(config, plan, "The experiment", units, observer)
-    # What learning took is taken from the budget; at zero, no further run starts but the results so far are shown.
-    spent = time.time() - begun
-    seconds = None if plan.minutes is None else max(0.0, 60 * plan.minutes - spent)
-    with observer.progress(f"{design.name}, {model}") as tell:
-        finished = make_runs(
-            config.store_path,
-            units,
-            run_agent,
-            budget=RoundBudget(seconds, plan.dollars),
-            on_progress=tell,
-        )
-    if finished.left:
-        observer.say(f"{plural(finished.left, 'run')} left: {finished.reason}. Run the same command to continue.")
+class _TaskRounds(msgspec.Struct, frozen=True):
+    """The two rounds of an experiment on tasks: what the arms show is learned, then every arm is tried."""
 
+    config: Config
+    plan: ExperimentPlan
+    tasks: TaskSet
+    secrecy: Secrecy
+    run_agent: RunAgent
+    model: str
+    observer: Observer
 
-def _learned(
-    config: Config,
-    secrecy: Secrecy,
-    plan: ExperimentPlan,
-    tasks: TaskSet,
-    run_agent: RunAgent,
-    *,
-    model: str,
-    observer: Observer,
-) -> Material:
-    """What was learned on the train part; learns it now if that has not been done."""
-    # Arms such as cold show nothing, so an experiment of only those has nothing to learn.
-    if not any(BUILT_IN[name].shows_learned for name in plan.design.arms if name in BUILT_IN):
-        return Material()
-    with open_store(config.store_path) as store:
-        known = load_learned(store, task_set=tasks.name, tasks_digest=tasks.digest, model=model)
-    # Learned once per task set and model: learning again would show other examples than the finished runs had.
-    if known is not None:
-        return Material(known)
-    units = train_units(config.store_path, tasks, model=model, sample=0, secrecy=secrecy)
-    if not units:
-        raise UsageError(f"{tasks.name!r} has no tasks in the part 'train', which arms that show examples need.")
-    tries = plural(TRIES, "time")
-    _announce(config, plan, f"Learning on the train part (each task up to {tries})", units, observer)
-    with observer.progress(f"learning, {model}") as tell:
-        finished = make_train_runs(
-            config.store_path,
-            tasks,
-            run_agent,
-            model=model,
-            secrecy=secrecy,
-            budget=RoundBudget(None if plan.minutes is None else 60 * plan.minutes, plan.dollars),
-            on_progress=tell,
-        )
-    if finished.left:
-        raise CannotDo(f"Learning is not finished ({finished.reason}). Run the same command to continue.")
-    with open_store(config.store_path) as store:
-        found = learn(store, tasks, secrecy, model=model, now=time.time())
-    if found is None:
-        raise CannotDo("Nothing was learned, because no task of the train part succeeded. Try a larger model.")
-    observer.say(f"Learned: {plural(len(found.examples), 'example')}.")
-    return Material(found)
+    def run(self) -> None:
+        """Learn what the arms show, announce what the runs will take, and make them."""
+        # The clock starts before learning, because --minutes limits the whole command.
+        design, begun, tasks = self.plan.design, time.time(), self.tasks
+        if not tasks.of(design.part):
+            raise UsageError(f"{tasks.name!r} has no tasks in the part {design.part!r}. Choose another --part.")
+        with open_store(self.config.store_path) as store:
+            # One snapshot for all runs: templates that change meanwhile would give the runs of one arm other examples.
+            library = snapshot(store)
+            arms = arms_named(design.arms, library)
+            keep_design(store, design, tasks.digest, now=begun)
+        # After the design is stored, so that an interrupted experiment is listed and can be continued.
+        material = msgspec.structs.replace(self._learned(), library=library)
+        units = units_of(design, tasks, arms, material, model=self.model)
+        if not units:
+            raise CannotDo("No arm has anything to show for these tasks: nothing was learned from the train part.")
+        self._announce("The experiment", units)
+        # What learning took is taken from the budget; at zero, no further run starts but the results are shown.
+        budget = self._budget(time.time() - begun)
+        with self.observer.progress(f"{design.name}, {self.model}") as tell:
+            done = make_runs(self.config.store_path, units, self.run_agent, budget=budget, on_progress=tell)
+        if done.left:
+            self.observer.say(f"{plural(done.left, 'run')} left: {done.reason}. Run the same command to continue.")
 
+    def _learned(self) -> Material:
+        """What was learned on the train part; learns it now if that has not been done."""
+        # Arms such as cold show nothing, so an experiment of only those has nothing to learn.
+        if not any(BUILT_IN[name].shows_learned for name in self.plan.design.arms if name in BUILT_IN):
+            return Material()
+        path, tasks, model, secrecy = self.config.store_path, self.tasks, self.model, self.secrecy
+        with open_store(path) as store:
+            known = load_learned(store, task_set=tasks.name, tasks_digest=tasks.digest, model=model)
+        # Learned once per task set and model: learning again would show other examples than the finished runs had.
+        if known is not None:
+            return Material(known)
+        units = train_units(path, tasks, model=model, sample=0, secrecy=secrecy)
+        if not units:
+            raise UsageError(f"{tasks.name!r} has no tasks in the part 'train', which arms that show examples need.")
+        self._announce(f"Learning on the train part (each task up to {plural(TRIES, 'time')})", units)
+        with self.observer.progress(f"learning, {model}") as tell:
+            done = make_train_runs(
+                path, tasks, self.run_agent, model=model, secrecy=secrecy, budget=self._budget(0.0), on_progress=tell
+            )
+        if done.left:
+            raise CannotDo(f"Learning is not finished ({done.reason}). Run the same command to continue.")
+        with open_store(path) as store:
+            found = learn(store, tasks, secrecy, model=model, now=time.time())
+        if found is None:
+            raise CannotDo("Nothing was learned, because no task of the train part succeeded. Try a larger model.")
+        self.observer.say(f"Learned: {plural(len(found.examples), 'example')}.")
+        return Material(found)
 
-def _announce(config: Config, plan: ExperimentPlan, what: str, units: Sequence[PlannedRun], observer: Observer) -> None:
-    with open_store(config.store_path) as store:
-        left = left_of(store, units)
-    observer.announce(what, len(left), sum(unit.shown.steps for unit in left), plan)
+    def _budget(self, spent_seconds: float) -> RoundBudget:
+        minutes = self.plan.minutes
+        return RoundBudget(None if minutes is None else max(0.0, 60 * minutes - spent_seconds), self.plan.dollars)
+
+    def _announce(self, what: str, units: Sequence[PlannedRun]) -> None:
+        with open_store(self.config.store_path) as store:
+            left = left_of(store, units)
+        self.observer.announce(what, len(left), sum(unit.shown.steps for unit in left), self.plan)
 
 
 def shares_of(arms: str) -> list[ArmShare]:

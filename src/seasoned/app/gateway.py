@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
@@ -39,17 +38,12 @@ _OF_BRANCH = re.compile(r"(?:--head|-H)[ =](?:[\w.-]+:)?([\w./-]+)")
 _MAIN = ("main", "master", "trunk")
 
 
-def build_gateway(
-    config: Config,
-    *,
-    settings_file: Path | None = None,
-    upstream: str | None = None,
-) -> GatewayService:
+def build_gateway(config: Config, upstream: str | None = None) -> GatewayService:
     """The gateway of this configuration."""
     # Imported here: its libraries come with an extra.
     from seasoned.gateway.service import GatewayService
 
-    settings = load_settings(settings_file or config.home / FILE, upstream_url=upstream)
+    settings = load_settings(config.home / FILE, upstream_url=upstream)
     return GatewayService(config, settings, environment=command_environment())
 
 

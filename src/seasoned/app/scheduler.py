@@ -46,30 +46,24 @@ _LOCALTIME = Path("/etc/localtime")
 _FOR_PEOPLE = ("email", "phone")
 
 
-class RunningScheduler:
-    """A scheduler in a separate thread."""
-
-    def __init__(self, scheduler: Scheduler) -> None:
-        self.scheduler = scheduler
-        # Daemon: a run that does not end must not keep the process from exiting.
-        self._thread = threading.Thread(target=scheduler.run, name="seasoned-schedule", daemon=True)
-        self._thread.start()
-
-    @property
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
-
-    def stop(self, timeout_seconds: float = 15.0) -> None:
-        """Stop it: no new runs, and a short time for those that are running."""
-        self.scheduler.stop()
-        self._thread.join(timeout_seconds)
+# For the runs that are under way when all is stopped.
+_STOP_SECONDS = 15.0
 
 
-def start_scheduler(
+@contextmanager
+def running_scheduler(
     config: Config, *, out: TextIO | None = None, poll_seconds: float = POLL_SECONDS
-) -> RunningScheduler:
-    """Run the jobs of the configured store until `stop` is called."""
-    return RunningScheduler(build_scheduler(config, out=out, poll_seconds=poll_seconds))
+) -> Iterator[None]:
+    """Run the jobs of the configured store meanwhile, in a separate thread."""
+    scheduler = build_scheduler(config, out=out, poll_seconds=poll_seconds)
+    # Daemon: a run that does not end must not keep the process from exiting.
+    thread = threading.Thread(target=scheduler.run, name="seasoned-schedule", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        scheduler.stop()
+        thread.join(_STOP_SECONDS)
 
 
 def build_scheduler(config: Config, *, out: TextIO | None = None, poll_seconds: float = POLL_SECONDS) -> Scheduler:

@@ -14,8 +14,8 @@ import msgspec
 
 from seasoned.atomic_write import make_private_folder
 from seasoned.begin.memory import project_folder
-from seasoned.config import Config, load
-from seasoned.errors import NotFound, SourceError, StoreError, UsageError
+from seasoned.config import Config
+from seasoned.errors import NotFound, SourceError, StoreError
 from seasoned.history.discover import ACP, discover
 from seasoned.redact.key import Secrecy, load_key, new_key
 from seasoned.scan.rows import Learner
@@ -261,25 +261,6 @@ def _store_note(store: Store) -> str:
         return "From the store. `seasoned scan` adds the histories of your agents."
     at = datetime.fromtimestamp(row["scanned_at"]).astimezone()
     return f"From the store, last scan {at:%Y-%m-%d %H:%M}. `seasoned scan` reads what is new."
-
-
-@contextmanager
-def sessions_for(text: str, paths: Sequence[Path] = (), *, progress: Progress = no_progress) -> Iterator[Histories]:
-    """The session with this id, or every session of the path that `text` names; with their row ids."""
-    if not text.strip():
-        raise UsageError("The session is empty. Give a session id or a path.")
-    config = load()
-    # What exists as a file is a path, even if a session id begins with the same letters.
-    if exists(text):
-        with histories(config, [Path(text), *paths], progress=progress) as found:
-            ids = tuple(row["id"] for row in found.store.rows("session.all_ids"))
-            yield msgspec.structs.replace(found, ids=ids)
-        return
-    # Clearly meant as a path, so do not answer that no session has this id.
-    if not paths and text.startswith(("/", "./", "../", "~")):
-        raise NotFound(f"{text!r} does not exist. Check the path, or give a session id.")
-    with histories(config, paths, progress=progress) as found:
-        yield msgspec.structs.replace(found, ids=(find_session(found.store, text)["id"],))
 
 
 def exists(text: str) -> bool:

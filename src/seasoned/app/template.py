@@ -42,7 +42,6 @@ from seasoned.example.library.storage import (
 )
 from seasoned.example.library.upkeep import StateChange, prove_imported, too_old
 from seasoned.example.library.upkeep import refresh as update_templates
-from seasoned.example.mine.miner import FROM_ONE_SESSION
 from seasoned.example.mine.miner import build as mine_template
 from seasoned.example.mine.miner import create as template_of_session
 from seasoned.example.mine.selection import MiningOptions, why_nothing
@@ -123,7 +122,6 @@ def build(
     name: str,
     paths: Sequence[Path | str] = (),
     *,
-    options: MiningOptions | None = None,
     description: str = "",
     tags: Iterable[str] = (),
     project: str | None = None,
@@ -150,7 +148,7 @@ def build(
     with filled_store(config, given, progress=progress) as read:
         tell(read)
         store = read.store
-        options = msgspec.structs.replace(options or MiningOptions(), **mining)
+        options = MiningOptions(**mining)
         if project is not None:
             found = find_project(store, project, base=str(Path.cwd()))
             options = msgspec.structs.replace(options, project=found.key)
@@ -181,7 +179,6 @@ def create(
     name: str | None = None,
     description: str = "",
     task_type: TaskType | None = None,
-    max_examples: int = FROM_ONE_SESSION,
 ) -> SavedTemplate:
     """A template from the most useful calls of one session in the store; `name` may be left out."""
     found = find_session(store, session)
@@ -193,7 +190,6 @@ def create(
         redactor=redactor,
         description=redactor.text(description),
         task_type=task_type,
-        max_examples=max_examples,
     )
     return _saved(store, made)
 
@@ -302,7 +298,6 @@ def begin(
     application: str | None = None,
     template: str | None = None,
     format: Format = "openai",
-    config: Config | None = None,
 ) -> BegunConversation:
     """Begin a conversation with what was learned: the same examples, byte for byte, each time it is asked for.
 
@@ -316,7 +311,7 @@ def begin(
         raise UsageError("The first argument of `begin` is the list of messages; give the id as conversation=.")
     place = str(folder or application or "")
     name = conversation or short_digest(place, msgspec.json.encode(list(_first(messages))).decode(), size=12)
-    config = config or load()
+    config = load()
     with own_store(config) as store:
         session = NewSession(
             conversation=name if ":" in name else f"{_AGENT}:{name}",

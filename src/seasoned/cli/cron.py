@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import time
 from datetime import datetime
 from pathlib import Path
@@ -13,8 +11,7 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app.scheduler import add_job, jobs_database, run_job, start_scheduler
-from seasoned.app.stores import kept_secrecy, open_log
+from seasoned.app.scheduler import add_job, jobs_database, run_job
 from seasoned.cli.options import Commands, json_output, wants_json, yes_option
 from seasoned.cli.output import answered, console, printable, records, say, when
 from seasoned.config import load
@@ -25,14 +22,11 @@ from seasoned.schedule import job_table
 from seasoned.schedule.job import JobRun
 from seasoned.schedule.job_table import StoredJob, describe, health
 from seasoned.schedule.times import in_words
-from seasoned.text import plural
 
 _COLOURS = {"ok": "green", "silent": "green", "failed": "red", "unknown": "red", "empty": "yellow", "skipped": "dim"}
 # Fields that `list JOB` prints below the times, if they are set: what runs, then the rules for when it cannot.
 _SHOWN = ("prompt", "script", "skills", "agent", "terminal", "model", "folder", "delivery", "repeat")
 _RULES = ("missed", "timeout_seconds")
-# How soon `serve` notices that the scheduler died.
-_WAIT_SECONDS = 0.5
 _job_argument = click.argument("job")
 
 
@@ -40,8 +34,8 @@ _job_argument = click.argument("job")
 def cron() -> None:
     """Run agents on a schedule.
 
-    A job has a time, a prompt, an optional script that runs first, and a place for the answer. A scheduler must be
-    running: `seasoned cron serve` or `seasoned serve`.
+    A job has a time, a prompt, an optional script that runs first, and a place for the answer. `seasoned serve` must be
+    running.
     """
 
 
@@ -245,35 +239,6 @@ def _cost(one: JobRun) -> str | None:
 def _what(one: JobRun) -> str:
     """The most telling text there is, in one line: why it failed, what was noted, or how the answer begins."""
     return " ".join((one.reason or one.note or one.output).split())[:100]
-
-
-@cron.command()
-def serve() -> None:
-    """Run the scheduler until interrupted.
-
-    Of several on one store, one runs the jobs, and another takes over when it ends.
-
-    \b
-    Example: seasoned cron serve
-    """
-    config = load()
-    open_log(config, kept_secrecy(config))
-    with jobs_database(config) as database:
-        jobs = health(database, time.time()).active_jobs
-    running = start_scheduler(config)
-    # The handler only sets a flag: stopping takes locks, which a signal handler must not.
-    asked = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: asked.set())
-    say(f"Running the schedule with {plural(jobs, 'job')}. Press Ctrl-C to stop.")
-    # Waits in short steps, because a wait without a limit would not notice that the thread died.
-    while running.is_alive and not asked.is_set():
-        asked.wait(_WAIT_SECONDS)
-    if not asked.is_set():
-        raise CannotDo(f"The scheduler stopped unexpectedly. See the log in {str(config.log_folder)!r}.")
-    # Said before stopping, which can take some seconds.
-    say("Stopping: no new runs, and a few seconds for those that are running.")
-    running.stop()
 
 
 def _print_job(stored: StoredJob, now: float) -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from seasoned.app import stores
-from seasoned.app.stores import Histories, own_store
+from seasoned.app.stores import Histories, exists, own_store
 from seasoned.cli.options import json_output, wants_json
 from seasoned.cli.output import ReadingBar, answered, as_fields, printable, records, say, when
 from seasoned.config import load
-from seasoned.errors import UsageError
+from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store
 from seasoned.store.project import (
     ProjectRow,
@@ -28,6 +29,7 @@ from seasoned.store.project import (
     project_key,
     split_project,
 )
+from seasoned.store.search import find_session
 from seasoned.text import plural
 
 
@@ -41,10 +43,17 @@ def histories(paths: Sequence[Path] = (), *, says_store: bool = False) -> Iterat
 
 @contextmanager
 def sessions_for(text: str, paths: Sequence[Path]) -> Iterator[Histories]:
-    """The session with an id, or every session of a path."""
-    with stores.sessions_for(text, paths, progress=ReadingBar) as found:
-        print_passed_over(found.passed_over)
-        yield found
+    """The session with this id, or every session of the path that `text` names; with their row ids."""
+    if not text.strip():
+        raise UsageError("The session is empty. Give a session id or a path.")
+    # What exists as a file is a path, even if a session id begins with the same letters.
+    is_path = exists(text)
+    # Clearly meant as a path, so do not answer that no session has this id.
+    if not is_path and not paths and text.startswith(("/", "./", "../", "~")):
+        raise NotFound(f"{text!r} does not exist. Check the path, or give a session id.")
+    with histories([Path(text), *paths] if is_path else paths) as found:
+        rows = found.store.rows("session.all_ids") if is_path else [find_session(found.store, text)]
+        yield msgspec.structs.replace(found, ids=tuple(row["id"] for row in rows))
 
 
 def print_source(read: Histories) -> None:

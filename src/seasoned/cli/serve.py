@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,10 +117,11 @@ def serve_all(
     histories: Path | None = None,
 ) -> None:
     """Everything in one process, until interrupted."""
+    from seasoned.app.scheduler import running_scheduler
     from seasoned.gateway.service import GatewayMount
 
     # Outermost, so that the scheduler also stops when the server fails to start.
-    with _running_schedule() if schedule else nullcontext():
+    with running_scheduler(load()) if schedule else nullcontext():
         mounted = GatewayMount(build_gateway(load())) if gateway else None
         run_service(options, has_pages=True, has_link=has_link, histories=histories, mounted=mounted)
 
@@ -177,18 +178,6 @@ def run_service(
     serve_app(app, service, listen, ready=ready, colocated=mounted)
 
 
-@contextmanager
-def _running_schedule() -> Iterator[None]:
-    """The scheduler, running meanwhile."""
-    from seasoned.app.scheduler import start_scheduler
-
-    running = start_scheduler(load())
-    try:
-        yield
-    finally:
-        running.stop()
-
-
 @click.command()
 def mcp() -> None:
     """Serve tools to an agent over MCP.
@@ -211,15 +200,8 @@ def mcp() -> None:
 @tls_certificate_option
 @tls_key_option
 @plain_option
-@click.option("--settings", "settings_file", type=file_type, help="Settings. Default: gateway.toml in the home folder.")
 @click.pass_context
-def gateway(
-    context: click.Context,
-    /,
-    upstream: str | None,
-    settings_file: Path | None,
-    **listen: Any,
-) -> None:
+def gateway(context: click.Context, /, upstream: str | None, **listen: Any) -> None:
     """Run the gateway, a proxy for model APIs.
 
     Point OPENAI_BASE_URL or ANTHROPIC_BASE_URL at it: agents are recorded, their usage is counted, and new
@@ -236,7 +218,7 @@ def gateway(
     from seasoned.gateway.service import serve
 
     config = load()
-    service = build_gateway(config, settings_file=settings_file, upstream=upstream)
+    service = build_gateway(config, upstream)
     # After building: settings that are wrong end the command before a log file is made.
     open_log(config, service.secrecy)
 

@@ -92,8 +92,6 @@ def build(
     Example: seasoned template build code --type code
     Example: seasoned template build --auto
     """
-    # The options of the command are the fields of MiningOptions, so a new one needs no code here.
-    options = msgspec.convert(mining, MiningOptions)
     config = load()
     if auto:
         # Silently ignored options would be worse than an error.
@@ -103,20 +101,21 @@ def build(
         given = paths if name is None else (Path(name), *paths)
         with templates.filled_store(config, given, progress=ReadingBar) as read:
             print_source(read)
-            print_refreshed(read.store, templates.refresh(config, read.store, options))
+            print_refreshed(read.store, templates.refresh(config, read.store, MiningOptions(**mining)))
         return
     if name is None:
         raise UsageError("Name the template to build, or use --auto to build one for each task type.")
     saved = templates.build(
         name,
         paths,
-        options=options,
         description=description,
         tags=words_in(tags),
         project=project,
         config=config,
         progress=ReadingBar,
         tell=print_source,
+        # The other options of the command are the fields of MiningOptions.
+        **mining,
     )
     print_saved(saved)
 

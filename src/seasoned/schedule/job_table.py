@@ -370,7 +370,7 @@ class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
         jobs = plural(self.active_jobs, "job")
         if not self.is_alive:
             since = "none has run yet" if self.seen_at is None else "the last one has stopped"
-            return f"{jobs} scheduled, but no scheduler is running ({since}). Run `seasoned cron serve`."
+            return f"{jobs} scheduled, but no scheduler is running ({since}). Run `seasoned serve`."
         if not self.is_kept:
             return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler is running. Check its log."
         return f"A scheduler is running, with {jobs}."
