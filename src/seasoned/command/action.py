@@ -8,19 +8,20 @@ from functools import lru_cache
 
 from seasoned.errors import UsageError
 
-# The ten, each as it continues "may it …?".
+# The ten, each as it continues "may it …?", the ones that are hardest to undo first.
 _WORDS = {
-    "deploy_production": "deploy to production",
-    "delete_data": "delete data",
-    "transfer_funds": "transfer funds",
-    "modify_permissions": "change permissions",
-    "shutdown_service": "shut down a service",
     "wipe_database": "wipe a database",
-    "exec_remote": "run something on another machine",
-    "publish_package": "publish a package",
+    "transfer_funds": "transfer funds",
+    "delete_data": "delete data",
     "rotate_keys": "rotate keys",
+    "modify_permissions": "change permissions",
+    "deploy_production": "deploy to production",
     "migrate_database": "migrate a database",
+    "shutdown_service": "shut down a service",
+    "publish_package": "publish a package",
+    "exec_remote": "run something on another machine",
 }
+GRAVITY = tuple(_WORDS)
 HIGH_RISK = frozenset(_WORDS)
 MOST_CHARACTERS = 64
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command import call, path
+from seasoned.command.action import GRAVITY
 from seasoned.command.danger_table import rows_by_program
 from seasoned.command.layers import (
     MOST_CHARACTERS,
@@ -385,19 +386,6 @@ def _database_findings(step: Step, before: tuple[Step, ...], given: tuple[str, .
 
 
 _SHOWN = 200
-# Which action is asked for where several are found: the one that is hardest to undo comes first.
-GRAVITY = (
-    "wipe_database",
-    "transfer_funds",
-    "delete_data",
-    "rotate_keys",
-    "modify_permissions",
-    "deploy_production",
-    "migrate_database",
-    "shutdown_service",
-    "publish_package",
-    "exec_remote",
-)
 
 
 class Need(msgspec.Struct, frozen=True):

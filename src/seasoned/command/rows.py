@@ -188,17 +188,6 @@ class NameRow(msgspec.Struct, frozen=True):
     unless: frozenset[str]
 
 
-class ToolRow(msgspec.Struct, frozen=True):
-    """Tools of agents that do the same kind of work and answer in the same form."""
-
-    kind: str
-    form: str
-    names: str
-    trivial: bool = False
-    agent: str = ""
-    """The only agent whose tools these are; empty for any."""
-
-
 @cache
 def group(name: str) -> frozenset[str]:
     """The programs of a group, or the words of one."""
@@ -290,92 +279,72 @@ NAMES = (
         things="remote ssh pod host hosts server instance node ssm ecs vm fleet remotely",
         alone="ssh exec console attach debug rsh"),
 )
-TOOLS = (
-    ToolRow("terminal", "shell",
+# The tools of all agents, by kind, form of their output, and whether they are left out of rates.
+TOOLS = {
+    "terminal shell":
         "bash shell terminal exec_command local_shell local_shell_call container.exec run_shell_command "
-        "execute_bash run execute_command run_command run_in_terminal run_terminal_cmd "
-        "run_terminal_command terminal_command shell_command powershell cmd command bash_command "
-        "mswea_bash_command execute_shell exec unified_exec write_stdin process bashoutput killshell "
-        "killbash read_bash write_bash stop_bash list_bash shell_exec shell_view shell_wait cmdrun "
-        "cmdrunaction monitor developer__shell execute_shell_command run_terminal_command_v2 "
-        "get_terminal_output job_output job_kill run_commands bash_tool"),
-    ToolRow("code", "python",
-        "execute_code python code_interpreter execute_ipython_cell run_ipython ipython python_exec "
-        "code_execution run_python jupyter execute_python python_interpreter repl js_repl "
-        "code_execution_tool mcp__ide__executecode"),
-    ToolRow("code", "api",
-        "getdiagnostics mcp__ide__getdiagnostics lsp get_errors get_diagnostics codebase_investigator"),
-    ToolRow("file", "file_read",
-        "read read_file view open cat_file notebookread read_many_files view_file view_image "
-        "read_media_file open_file scroll_up scroll_down goto set_cursors read_notebook read_text_file "
-        "get_file_contents read_file_v2 fetch_rules read_files copilot_readfile"),
-    ToolRow("file", "file_write",
-        "edit multiedit write notebookedit edit_notebook apply_patch patch write_file replace create "
-        "create_file str_replace_editor str_replace_based_edit_tool str_replace str_replace_edit "
-        "edit_file insert replace_in_file write_to_file apply_diff delete_file move_file rename_file "
-        "insert_edit_into_file search_replace edit_anthropic file_editor undo_edit smart_edit "
-        "replace_string_in_file strreplace developer__text_editor text_editor insert_content "
-        "search_and_replace new_rule edit_file_v2 reapply multi_replace_string_in_file delete_path "
-        "move_path copy_path create_directory multi_edit editor"),
-    ToolRow("file", "search",
-        "glob grep ls search_files search_file_content grep_search file_search list_directory list_dir "
-        "ls_dir search_dir search_file find_file find_files list_files codebase_search semantic_search "
-        "search_code find_by_name rg filemap find multi_grep find_path list_code_definition_names "
-        "ripgrep_raw_search glob_file_search semsearch sourcegraph finder search_codebase"),
-    ToolRow("research", "web",
-        "webfetch websearch web_search web_extract web_fetch web_search_call google_web_search fetch "
-        "browse browse_interactive fetch_webpage fetch_url web_crawl x_search mcp__fetch__fetch "
-        "read_url_content read_web_page agentic_fetch download codesearch fetch_web_content web.run "
-        "web.search web.open_url browser.search browser.open"),
-    ToolRow("research", "api",
+        "execute_bash run execute_command run_command run_in_terminal run_terminal_cmd run_terminal_command "
+        "terminal_command shell_command powershell cmd command bash_command mswea_bash_command execute_shell exec "
+        "unified_exec write_stdin process bashoutput killshell killbash read_bash write_bash stop_bash list_bash "
+        "shell_exec shell_view shell_wait cmdrun cmdrunaction monitor developer__shell execute_shell_command "
+        "run_terminal_command_v2 get_terminal_output job_output job_kill run_commands bash_tool",
+    "code python":
+        "execute_code python code_interpreter execute_ipython_cell run_ipython ipython python_exec code_execution "
+        "run_python jupyter execute_python python_interpreter repl js_repl code_execution_tool "
+        "mcp__ide__executecode",
+    "code api":
+        "getdiagnostics mcp__ide__getdiagnostics lsp get_errors get_diagnostics codebase_investigator",
+    "file file_read":
+        "read read_file view open cat_file notebookread read_many_files view_file view_image read_media_file "
+        "open_file scroll_up scroll_down goto set_cursors read_notebook read_text_file get_file_contents "
+        "read_file_v2 fetch_rules read_files copilot_readfile",
+    "file file_write":
+        "edit multiedit write notebookedit edit_notebook apply_patch patch write_file replace create create_file "
+        "str_replace_editor str_replace_based_edit_tool str_replace str_replace_edit edit_file insert "
+        "replace_in_file write_to_file apply_diff delete_file move_file rename_file insert_edit_into_file "
+        "search_replace edit_anthropic file_editor undo_edit smart_edit replace_string_in_file strreplace "
+        "developer__text_editor text_editor insert_content search_and_replace new_rule edit_file_v2 reapply "
+        "multi_replace_string_in_file delete_path move_path copy_path create_directory multi_edit editor",
+    "file search":
+        "glob grep ls search_files search_file_content grep_search file_search list_directory list_dir ls_dir "
+        "search_dir search_file find_file find_files list_files codebase_search semantic_search search_code "
+        "find_by_name rg filemap find multi_grep find_path list_code_definition_names ripgrep_raw_search "
+        "glob_file_search semsearch sourcegraph finder search_codebase",
+    "research web":
+        "webfetch websearch web_search web_extract web_fetch web_search_call google_web_search fetch browse "
+        "browse_interactive fetch_webpage fetch_url web_crawl x_search mcp__fetch__fetch read_url_content "
+        "read_web_page agentic_fetch download codesearch fetch_web_content web.run web.search web.open_url "
+        "browser.search browser.open",
+    "research api":
         "browser browser_navigate browser_click browser_type browser_snapshot browser_scroll browser_back "
         "browser_press browser_close browser_get_images browser_vision browser_console web_browser_go "
         "web_browser_click web_browser_type web_browser_scroll web_browser_back web_browser_forward "
         "web_browser_refresh web_browser_type_submit vision_analyze video_analyze computer computer_use "
-        "browser_action"),
-    ToolRow("meta", "agent",
-        "task agent delegate_task spawn_agent send_input wait_agent wait close_agent resume_agent "
-        "send_message sendmessage delegate taskoutput taskstop taskget list_agents read_agent explore "
-        "new_task oracle runsubagent subagent librarian dynamic_task__create_task"),
-    ToolRow("meta", "meta",
-        "skill skill_manage exitplanmode enterplanmode exit_plan_mode think finish submit toolsearch "
-        "tool_search slashcommand cronjob croncreate crondelete cronlist schedulewakeup enterworktree "
-        "exitworktree switch_mode project_create project_list project_switch text_to_speech "
-        "image_generate send_file_to_user pushnotification request_permissions listmcpresourcestool "
-        "readmcpresourcetool list_mcp_resources read_mcp_resource sleep attempt_completion "
-        "plan_mode_respond access_mcp_resource load_mcp_documentation condense"),
-    ToolRow("meta", "meta",
-        "clarify memory fact_store fact_feedback session_search skill_view skills_list todo todowrite "
-        "todoread update_plan taskcreate taskupdate tasklist write_todos manage_todo_list update_todo "
-        "todo_write todo_read report_intent save_memory ask_user askuserquestion request_user_input "
-        "ask_followup_question task_tracker update_todo_list store_memory set_plan todos task_list "
-        "create_plan", trivial=True),
-    # Seasoned's own tools are not experience: they are never mined and never count. Under the name of its MCP server
-    # (`mcp__seasoned__recall`) every tool is one of these.
-    ToolRow("meta", "meta",
-        "warm_session recall request_confirmation confirmation_status wait_confirmation "
-        "redeem_confirmation", trivial=True),
-    # A name that other programs use as well: only in sessions of this agent.
-    ToolRow("meta", "meta",
-        "schedule", trivial=True, agent="seasoned"),
-)
+        "browser_action",
+    "meta agent":
+        "task agent delegate_task spawn_agent send_input wait_agent wait close_agent resume_agent send_message "
+        "sendmessage delegate taskoutput taskstop taskget list_agents read_agent explore new_task oracle "
+        "runsubagent subagent librarian dynamic_task__create_task",
+    "meta meta":
+        "skill skill_manage exitplanmode enterplanmode exit_plan_mode think finish submit toolsearch tool_search "
+        "slashcommand cronjob croncreate crondelete cronlist schedulewakeup enterworktree exitworktree switch_mode "
+        "project_create project_list project_switch text_to_speech image_generate send_file_to_user "
+        "pushnotification request_permissions listmcpresourcestool readmcpresourcetool list_mcp_resources "
+        "read_mcp_resource sleep attempt_completion plan_mode_respond access_mcp_resource load_mcp_documentation "
+        "condense",
+    "meta meta trivial":
+        "clarify memory fact_store fact_feedback session_search skill_view skills_list todo todowrite todoread "
+        "update_plan taskcreate taskupdate tasklist write_todos manage_todo_list update_todo todo_write todo_read "
+        "report_intent save_memory ask_user askuserquestion request_user_input ask_followup_question task_tracker "
+        "update_todo_list store_memory set_plan todos task_list create_plan "
+        # Seasoned's own tools are not experience. Under the name of its MCP server every tool is one of these.
+        "warm_session recall request_confirmation confirmation_status wait_confirmation redeem_confirmation",
+}
 # Under which names agents pass the arguments of the tools that all of them have, the usual ones first.
 MEANINGS = {
-    "command": "command cmd script CommandLine commandLine",
     "path":
         "file_path path filename notebook_path target_file file filepath filePath relative_path absolute_path "
         "absolutePath TargetFile AbsolutePath dir_path uri relative_workspace_path",
-    "old": "old_string old_str old_text search oldText oldString old_source",
-    "new": "new_string new_str new_text replace newText newString new_source",
-    "all": "replace_all replaceAll allow_multiple",
     "text": "content file_text contents file_content",
     "folder": "workdir cwd working_directory working_dir dir_path directory",
-    "manner":
-        "timeout timeout_ms timeout_seconds yield_time_ms max_output_tokens description explanation justification "
-        "requires_approval initial_wait mode login",
-}
-# The tools that edit a file, and what each names the argument that replaces every occurrence; empty if it has none.
-EDIT_TOOLS = {
-    "Edit": "replace_all", "edit": "replace_all", "edit_file": "replace_all", "patch": "replace_all",
-    "StrReplace": "replace_all", "replace": "allow_multiple", "replace_string_in_file": "",
 }

@@ -312,7 +312,8 @@ def _why_not_subcommand(program: str, words: list[str], place: _Place) -> str | 
     is_script = program in ("pnpm", "yarn", "bun") and purpose_of(f"{program} {sub}") != "other"
     if not (is_script or {sub, f"{sub}:{more}"} & _SUBCOMMANDS[program]):
         return f"{program} is not known to do this"
-    if sub in ("install", "add", "pip") and any(_is_foreign(word, place) for word in rest if word != "install"):
+    installs = sub in ("install", "add", "pip") and program != "git"
+    if installs and any(_is_foreign(word, place) for word in rest if word != "install"):
         return "it installs code from elsewhere"
     if sub in ("fetch", "pull") and more not in ("", "origin", "upstream"):
         return "it names another repository"

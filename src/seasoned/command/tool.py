@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.command.parse import Step, parse
-from seasoned.command.rows import EDIT_TOOLS, MEANINGS, TOOLS, group
+from seasoned.command.parse import Step, names, parse
+from seasoned.command.rows import MEANINGS, TOOLS, group
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
@@ -29,12 +29,12 @@ class Tool(msgspec.Struct, frozen=True):
 
 @cache
 def known_tools() -> dict[str, Tool]:
-    """The tools of all agents by their names in lower case, from `tool_table.py`; `agent:name` for one agent's."""
+    """The tools of all agents by their names in lower case."""
     found: dict[str, Tool] = {}
-    for row in TOOLS:
-        tool = msgspec.convert({"kind": row.kind, "form": row.form, "trivial": row.trivial}, Tool)
-        names = [f"{row.agent}:{name}" if row.agent else name for name in row.names.split()]
-        found.update(dict.fromkeys(names, tool))
+    for known, tools in TOOLS.items():
+        kind, form, *trivial = known.split()
+        tool = msgspec.convert({"kind": kind, "form": form, "trivial": bool(trivial)}, Tool)
+        found |= dict.fromkeys(tools.split(), tool)
     return found
 
 
@@ -61,9 +61,9 @@ def tool_of(name: str) -> Tool:
     return _UNKNOWN
 
 
-def is_trivial(name: str, agent: str = "") -> bool:
-    """Whether calls of a tool are left out of rates and templates; some only in sessions of one agent."""
-    return tool_of(name).trivial or (bool(agent) and f"{agent}:{name.lower()}" in known_tools())
+def is_trivial(name: str) -> bool:
+    """Whether calls of a tool are left out of rates and templates."""
+    return tool_of(name).trivial
 
 
 def output_form(call: ToolCall) -> OutputForm:
@@ -84,6 +84,7 @@ _BETWEEN = LazyRegex(r"[^a-z0-9]+")
 _REMOTE = LazyRegex(r"\Amcp(?:__|[_.:])")
 # Names of several tools that do the same work: a failure of one is the same mistake in the other.
 _ALIKE = ("shell", "file_read", "search", "web")
+_EDIT_TOOLS = names("Edit edit edit_file patch StrReplace replace replace_string_in_file")
 
 
 @lru_cache(maxsize=4096)
@@ -98,12 +99,12 @@ def same_tool(name: str) -> str:
     if "__" not in name and tool_of(name).form in _ALIKE:
         return tool_of(name).form
     # `mcp__docs__find`, `docs_find` and `docs-find` are the same tool of the same server.
-    return "edit" if name in EDIT_TOOLS else snake(_REMOTE.compiled.sub("", name))
+    return "edit" if name in _EDIT_TOOLS else snake(_REMOTE.compiled.sub("", name))
 
 
 @cache
 def argument_names(meaning: str) -> tuple[str, ...]:
-    """The names under which agents pass something (`path`, `old`, `all` …), the usual ones first."""
+    """The names under which agents pass something (`path`, `text`, `folder`), the usual ones first."""
     return tuple(MEANINGS[meaning].split())
 
 

@@ -59,9 +59,9 @@ class Counts(msgspec.Struct, frozen=True):
         return Counts(*[getattr(self, name) + getattr(other, name) for name in self.__struct_fields__])
 
 
-def count_name(call: ToolCall, verdict: Verdict, include: Include = NOTHING_MORE, *, agent: str = "") -> str:
-    """The name of the count that a call of an agent falls into."""
-    return counts_as(call.tool, verdict.verdict, verdict.fault, include, synthetic=call.synthetic, agent=agent)
+def count_name(call: ToolCall, verdict: Verdict, include: Include = NOTHING_MORE) -> str:
+    """The name of the count that a call falls into."""
+    return counts_as(call.tool, verdict.verdict, verdict.fault, include, synthetic=call.synthetic)
 
 
 def counts_as(
@@ -71,13 +71,12 @@ def counts_as(
     include: Include = NOTHING_MORE,
     *,
     synthetic: bool = False,
-    agent: str = "",
 ) -> str:
     """The name of the count, from the stored fields of a call."""
     # In this order: a call that a warm start made up is never also counted as declined or trivial.
     if synthetic and not include.synthetic:
         return "synthetic"
-    if not include.trivial and is_trivial(tool, agent):
+    if not include.trivial and is_trivial(tool):
         return "trivial"
     if fault == "user_declined" and not include.declined:
         return "declined"

@@ -111,7 +111,7 @@ def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
     calls = []
     kinds: dict[str, int] = {}
     for position, (call, verdict) in enumerate(judge_session(session)):
-        kind, counts_as = kind_of(call), count_name(call, verdict, include, agent=session.ref.agent)
+        kind, counts_as = kind_of(call), count_name(call, verdict, include)
         if counts_as != "trivial":
             kinds[kind] = kinds.get(kind, 0) + 1
         calls.append(
@@ -197,7 +197,7 @@ def make_track(row: sqlite3.Row | dict[str, Any], calls: Iterable[Sequence[Any]]
     return Track(
         ref=ref,
         messages=row["messages"],
-        calls=tuple([_call(position, call, include, ref.agent) for position, call in enumerate(calls)]),
+        calls=tuple([_call(position, call, include) for position, call in enumerate(calls)]),
         root=row["root"],
         task_type=row["task_type"],
         title=row["title"],
@@ -217,11 +217,11 @@ def make_track(row: sqlite3.Row | dict[str, Any], calls: Iterable[Sequence[Any]]
     )
 
 
-def _call(position: int, row: Sequence[Any], include: Include, agent: str) -> JudgedCall:
+def _call(position: int, row: Sequence[Any], include: Include) -> JudgedCall:
     # By position: a report reads millions of calls, and looking up columns by name would dominate its time.
     message, tool, kind, counted, verdict, fault, at, arguments, result, reason, intent, corrected, foreign, *last = row
     if include != NOTHING_MORE:
         # The store holds the default count; only other settings need computing.
-        counted = counts_as(tool, verdict, fault, include, agent=agent)
+        counted = counts_as(tool, verdict, fault, include)
     said = (arguments, result, reason, intent, bool(corrected), bool(foreign), *last)
     return JudgedCall(position, message, tool, kind, counted, verdict, fault, at, *said)

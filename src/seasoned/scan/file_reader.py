@@ -388,7 +388,7 @@ class FileReader:
             message=call.message,
             tool=call.tool,
             kind=kind_of(call),
-            counts_as=count_name(call, verdict, agent=agent),
+            counts_as=count_name(call, verdict),
             arguments=short.arguments,
             result=short.result,
             time=call.time,
