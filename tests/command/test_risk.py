@@ -129,7 +129,6 @@ def test_a_command_needs_the_action_that_it_is() -> None:
     need = need_of_command("npm publish", folder=FOLDER)
     assert need is not None
     assert need.details["command"] == "npm publish"
-    assert need.details["folder"] == FOLDER
     assert need.description.startswith("npm publish (it ")
 
 

@@ -1,11 +1,6 @@
-"""The questions that every part asks about a command or tool call.
+"""Which of the ten actions that need a person a command or tool call is (`need_of_command`, `need_of_call`).
 
-- Which of the ten actions that need a person is it? (`need_of_command`, `need_of_call`)
-- Does it only look? (`only_looks`)
-
-What may be shown to another session is another question: see `shown.py`. The answers come from one table; see
-`danger_table.py` and docs/design/command.md. They only read text and are not a
-sandbox: a command can hide what it does in a script, a variable or another program.
+It only reads text and is not a sandbox: a command can hide what it does in a script, a variable or another program.
 """
 
 from __future__ import annotations
@@ -62,41 +57,25 @@ _FETCHES = LazyRegex(
     r"\b(?:urlopen|urlretrieve|fetch|requests\.get|httpx\.get|https?\.get|Net::HTTP|file_get_contents|LWP|open-uri)\b"
 )
 _REMOTE_URL = LazyRegex(r"https?://(?!localhost|127\.|\[::1\])")
-_CODE_DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machine", "code from elsewhere")
+# Lines of a notebook that go to a shell.
 _SHELL_LINE = LazyRegex(r"(?m)^\s*(?:(?:!|%sx |%system )(.+)|%%(?:bash|sh|script)\b[^\n]*\n((?s:.+)))")
-
-
-def shell_lines(code: str) -> Iterator[str]:
-    """Lines of a notebook that go to a shell: `!make`, `%%bash`."""
-    yield from (found[1] or found[2] for found in _SHELL_LINE.compiled.finditer(code))
 
 
 def code_findings(code: str, place: WorkingFolder, program: str = "") -> Iterator[Finding]:
     """What a piece of code does, by its words and the literal paths in it; `program` is its interpreter."""
-    yield from _text_findings(code, place, _PYTHON_DELETES if program and is_python(program) else _DELETES)
-    if (
-        _SENDS.compiled.search(code)
-        and regex("{paying_hosts}").search(code)
-        and not _ON_THIS_MACHINE.compiled.search(code)
-    ):
+    deletes = _PYTHON_DELETES if program and is_python(program) else _DELETES
+    # A path that is called so (`/orders/delete`) deletes nothing.
+    if deletes.compiled.search(_ELSEWHERE.compiled.sub(" ", code)):
+        for each in (each for each in _ELSEWHERE.compiled.findall(code) if not place.contains(each)):
+            yield Finding("delete_data", f"deletes {each!r}, which is not inside the working folder", "code: delete")
+    if re.search(r"\.(?:query|execute|exec|run)\s*\(", code) and not _LOCAL_DATABASE.compiled.search(code):
+        yield from sql_findings(code)
+    pays = _SENDS.compiled.search(code) and regex("{paying_hosts}").search(code)
+    if pays and not _ON_THIS_MACHINE.compiled.search(code):
         yield Finding("transfer_funds", "moves money", "code: payment")
     yield from guarded_in_code(code)
     if _CODE_EVALUATES.compiled.search(code) and _FETCHES.compiled.search(code) and _REMOTE_URL.compiled.search(code):
-        yield _CODE_DOWNLOADED
-
-
-def _text_findings(code: str, place: WorkingFolder, deletes: LazyRegex) -> Iterator[Finding]:
-    # A path that is called so (`/orders/delete`) deletes nothing.
-    if deletes.compiled.search(_ELSEWHERE.compiled.sub(" ", code)):
-        for path in _ELSEWHERE.compiled.findall(code):
-            if not place.contains(path):
-                yield _code_deletes(path, "delete")
-    if re.search(r"\.(?:query|execute|exec|run)\s*\(", code) and not _LOCAL_DATABASE.compiled.search(code):
-        yield from sql_findings(code)
-
-
-def _code_deletes(path: str, name: str) -> Finding:
-    return Finding("delete_data", f"deletes {path!r}, which is not inside the working folder", f"code: {name}")
+        yield _DOWNLOADED
 
 
 _SQL_COMMENT = LazyRegex(r"/\*.*?(?:\*/|\Z)|--[^\n]*(?=\n|\Z)|^\s*#[^\n]*", re.DOTALL)
@@ -107,24 +86,36 @@ _HOLDS_SQL = LazyRegex(
     r"(?i)drop|truncate|delete|update|alter|grant|revoke|create|remove|terminate|shutdown|flush|rename"
 )
 _SQL_NAME = r"(?:only\s+)?[\w.\"`\[\]$-]+"
-_SQL_WIPES = LazyRegex(
-    r"(?i)\b(?:drop\s+(?:database|schema|table|keyspace|collection|tablespace|owned|materialized\s+view)\b"
-    r"|truncate\s+(?:table\s+)?(?:only\s+)?[\w\"`\[]|detach\s+delete\b)|\bdropDatabase\b|\.drop\s*\("
-    r"|\bdrop(?:All)?Collections?\s*\("
-)
 _SQL_DELETES = LazyRegex(rf"(?i)\bdelete\s+from\s+{_SQL_NAME}|\bupdate\s+{_SQL_NAME}(?:\s+(?:as\s+)?\w+)?\s+set\b")
 # A condition that is always true is none.
 _SQL_WHERE = LazyRegex(r"(?i)\bwhere\b(?!\s*\(?\s*(?:1\s*=\s*1|true|''\s*=\s*''|1)\s*\)?\s*(?:;|\Z))")
-_MONGO_ALL = LazyRegex(r"\.(?:deleteMany|remove|delete_many|updateMany)\s*\(\s*(?:\{\s*\}\s*[,)]|\))")
-_SQL_RIGHTS = LazyRegex(
-    r"(?i)\b(?:grant\s+[\w, ()*]{1,200}?\s+(?:on|to)\b|revoke\s+[\w, ()*]{1,200}?\s+(?:on|from)\b|(?:create|alter"
-    r"|drop)\s+(?:user|role|login)\b"
-    r"|alter\s+default\s+privileges|set\s+password)|\b(?:createUser|grantRolesToUser|dropUser)\s*\("
-)
-_SQL_SHAPE = LazyRegex(
-    r"(?i)\b(?:alter\s+(?:table|database|schema|type|column)|drop\s+(?:index|view|column|function|trigger|type"
-    r"|sequence|extension|procedure)"
-    r"|rename\s+table)\b|\.dropIndex(?:es)?\s*\("
+_SQL_RULES = (
+    (
+        Finding("wipe_database", "drops or empties tables or a whole database", "SQL: DROP, TRUNCATE"),
+        LazyRegex(
+            r"(?i)\b(?:drop\s+(?:database|schema|table|keyspace|collection|tablespace|owned|materialized\s+view)\b"
+            r"|truncate\s+(?:table\s+)?(?:only\s+)?[\w\"`\[]|detach\s+delete\b)|\bdropDatabase\b|\.drop\s*\("
+            r"|\bdrop(?:All)?Collections?\s*\("
+        ),
+    ),
+    (
+        Finding("delete_data", "deletes or overwrites every document", "Mongo: all"),
+        LazyRegex(r"\.(?:deleteMany|remove|delete_many|updateMany)\s*\(\s*(?:\{\s*\}\s*[,)]|\))"),
+    ),
+    (
+        Finding("modify_permissions", "changes who may use a database", "SQL: GRANT, REVOKE"),
+        LazyRegex(
+            r"(?i)\b(?:(?:grant|revoke)\s+[\w, ()*]{1,200}?\s+(?:on|to|from)\b|(?:create|alter|drop)\s+(?:user|role"
+            r"|login)\b|alter\s+default\s+privileges|set\s+password)|\b(?:createUser|grantRolesToUser|dropUser)\s*\("
+        ),
+    ),
+    (
+        Finding("migrate_database", "changes the schema of a database", "SQL: ALTER, DROP"),
+        LazyRegex(
+            r"(?i)\b(?:alter\s+(?:table|database|schema|type|column)|drop\s+(?:index|view|column|function|trigger|type"
+            r"|sequence|extension|procedure)|rename\s+table)\b|\.dropIndex(?:es)?\s*\("
+        ),
+    ),
 )
 
 
@@ -135,19 +126,12 @@ def sql_findings(text: str) -> Iterator[Finding]:
     plain = _SQL_COMMENT.compiled.sub(" ", text)
     if not re.search(r"(?i)\bexecute\b|\bprepare\b|\$\$", plain):
         plain = _SQL_LITERAL.compiled.sub("''", plain)
-    if _SQL_WIPES.compiled.search(plain):
-        yield Finding("wipe_database", "drops or empties tables or a whole database", "SQL: DROP, TRUNCATE")
+    yield from (found for found, rule in _SQL_RULES if rule.compiled.search(plain))
     for statement in plain.split(";"):
         deletes = _SQL_DELETES.compiled.search(statement)
         if deletes is not None and not _SQL_WHERE.compiled.search(statement, deletes.end()):
             yield Finding("delete_data", "deletes or overwrites every row of a table", "SQL: no WHERE")
-            break
-    if _MONGO_ALL.compiled.search(plain):
-        yield Finding("delete_data", "deletes or overwrites every document", "Mongo: all")
-    if _SQL_RIGHTS.compiled.search(plain):
-        yield Finding("modify_permissions", "changes who may use a database", "SQL: GRANT, REVOKE")
-    if _SQL_SHAPE.compiled.search(plain):
-        yield Finding("migrate_database", "changes the schema of a database", "SQL: ALTER, DROP")
+            return
 
 
 # Unread text is treated like the common command that is hardest to undo.
@@ -191,15 +175,6 @@ def assess_command(command: str, place: WorkingFolder) -> list[Finding]:
     return [found for layer in layers(command) for found in _layer_findings(layer, place)]
 
 
-def assess_code(text: str, place: WorkingFolder) -> list[Finding]:
-    """Everything found in a piece of code, and in the commands that it hands to a shell."""
-    if len(text) > MOST_CHARACTERS:
-        return [_TOO_LONG]
-    commands = [*commands_in_code(text), *shell_lines(text)]
-    found = [each for command in commands for each in assess_command(command, place)]
-    return [*found, *code_findings(text, place)]
-
-
 def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> list[Finding]:
     """Everything found in a tool call: what its name says, and the commands, code and SQL in it."""
     inside, complete = call.packed(tool, arguments)
@@ -209,14 +184,19 @@ def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -
     left = MOST_SUM
     for kind, text in (each for one in inside for each in call.texts(tool, one)):
         left -= len(text)
+        if kind != "command" and len(text) > MOST_CHARACTERS:
+            found.append(_TOO_LONG)
+            continue
         if left < 0:
             return [*found, _TOO_MANY]
         if kind in ("command", "typed"):
             found += assess_command(text, place)
         if kind in ("sql", "typed"):
-            found += sql_findings(text) if len(text) <= MOST_CHARACTERS else [_TOO_LONG]
+            found += sql_findings(text)
         if kind == "code":
-            found += assess_code(text, place)
+            lines = (line[1] or line[2] for line in _SHELL_LINE.compiled.finditer(text))
+            found += [each for line in (*commands_in_code(text), *lines) for each in assess_command(line, place)]
+            found += code_findings(text, place)
     return found
 
 
@@ -280,11 +260,9 @@ def _input_findings(step: Step, before: tuple[Step, ...], layer: Layer, place: W
     is_fed = any(each.program not in seen for each in before)
     if step.program in group("shells") and not is_script(step) and is_fed:
         yield _UNSEEN
-    if (
-        "xargs" in step.behind
-        and step.program in _DELETERS
-        and (_FROM_FILE.compiled.search(layer.text) or _is_file(before))
-    ):
+    # `cat list | xargs rm`: the list was not seen.
+    is_listed = _FROM_FILE.compiled.search(layer.text) or (before and before[0].program == "cat")
+    if "xargs" in step.behind and step.program in _DELETERS and is_listed:
         yield _UNSEEN
 
 
@@ -299,11 +277,6 @@ def _output_run(step: Step, inline: str | None, before: tuple[Step, ...], layer:
     return found
 
 
-def _is_file(before: tuple[Step, ...]) -> bool:
-    """Whether what is piped is a file that was not seen: `cat list | xargs rm`."""
-    return bool(before) and before[0].program == "cat"
-
-
 def _without_quotes(text: str) -> str:
     """The text without what is quoted, except for words that may be the target of a redirection."""
     return _QUOTED.compiled.sub(lambda found: found[0][1:-1] if not re.search(r"[\s>]", found[0]) else '""', text)
@@ -311,32 +284,26 @@ def _without_quotes(text: str) -> str:
 
 def _readings(step: Step) -> Iterator[Step]:
     """A step, and the program that it runs by another name: `python -m twine`, `yarn prisma`, `bash deploy.sh`."""
-    known = rows_by_program()
-    program = step.program.removesuffix(".exe").removesuffix(".cmd")
-    program = program if program in known else re.sub(r"(?<=\D)\d(?:\.\d+)?\Z|(?<=python3)\.\d+\Z", "", program)
-    if program not in known and program.lower() in known:
-        program = program.lower()
+    words, program = step.words, re.sub(r"\.(?:exe|cmd)\Z|(?<=.)@.*", "", step.program)
+    if program not in rows_by_program():
+        program = re.sub(r"(?<=\D)\d(?:\.\d+)?\Z|(?<=python3)\.\d+\Z", "", program)
     yield step if program == step.program else msgspec.structs.replace(step, program=program)
-    words = step.words
-    if "@" in program[1:]:  # `npx rimraf@5`
-        yield msgspec.structs.replace(step, program=program[: program.index("@", 1)])
+    at = words.index(step.sub) if step.sub else len(words)
     if step.program in group("interpreters") or program.startswith("python"):
         if "-m" in words[:-1]:
             at = words.index("-m") + 1
             own = "seasoned" if words[at].startswith("seasoned.") else words[at]
             yield Step(step.join, own, words[at + 1 :])
-        elif step.sub and code_in(step) is None and "-c" not in words:
-            yield _as_program(step, words.index(step.sub))
-    elif program in _MODULE_RUNNERS and step.sub:
-        at = words.index(step.sub)
+            return
+        if code_in(step) is not None or "-c" in words:
+            return
+    elif program in _MODULE_RUNNERS:
         at += step.sub in _RUN_WORDS
-        rest = [position for position in range(at, len(words)) if not words[position].startswith("-")]
-        if rest:
-            yield _as_program(step, rest[0])
-
-
-def _as_program(step: Step, at: int) -> Step:
-    return Step(step.join, step.words[at].rsplit("/", 1)[-1], step.words[at + 1 :])
+        at = next((place for place in range(at, len(words)) if not words[place].startswith("-")), len(words))
+    else:
+        return
+    if at < len(words):
+        yield Step(step.join, words[at].rsplit("/", 1)[-1], words[at + 1 :])
 
 
 def _row_findings(step: Step, target: Target) -> Iterator[Finding]:
@@ -348,14 +315,9 @@ def _row_findings(step: Step, target: Target) -> Iterator[Finding]:
         yield from call.cloud_findings(step.program, step.words)
     if rows:
         texts = [_joined(step.words)]
-        sub = step.sub
-        if sub and step.words[0] != sub:
-            at = step.words.index(sub)
-            texts.append(_joined(step.words[at:]))
-            if "=" not in step.words[at - 1]:
-                # An option whose value looks like the subcommand: the word behind it may be the real one.
-                texts.append(_joined(step.words[at + 1 :]))
-        yield from (_found(row) for row in rows if _matches(row, texts))
+        if step.sub and step.words[0] != step.sub:
+            texts.append(_joined(step.words[step.words.index(step.sub) :]))
+        yield from (Finding(row.action, row.why, row.name) for row in rows if _matches(row, texts))
 
 
 def _joined(words: tuple[str, ...]) -> str:
@@ -369,11 +331,7 @@ def _matches(row: CommandRow, texts: list[str]) -> bool:
     # In this order: hardly any row matches, and what excuses it need not be compiled then.
     if row.words and not any(map(regex(row.words).search, texts)):
         return False
-    return not (row.unless and any(map(regex(row.unless).search, texts[:2])))
-
-
-def _found(row: CommandRow) -> Finding:
-    return Finding(row.action, row.why, row.name)
+    return not (row.unless and any(map(regex(row.unless).search, texts)))
 
 
 def _database_findings(step: Step, before: tuple[Step, ...], given: tuple[str, ...], text: str) -> Iterator[Finding]:
@@ -400,11 +358,7 @@ class Need(msgspec.Struct, frozen=True):
 
 def need_of_command(command: str, *, folder: object = None) -> Need | None:
     """The action that a shell command needs; None where none is known. `folder` is where it runs. It never raises."""
-    found = assess_command(command, working_folder(folder))
-    details: dict[str, Any] = {"command": command}
-    if folder is not None:
-        details["folder"] = str(folder)
-    return _need(found, command, details)
+    return _need(assess_command(command, working_folder(folder)), command, {"command": command})
 
 
 def need_of_call(
