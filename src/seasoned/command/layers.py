@@ -275,49 +275,37 @@ def _closing(command: str, at: int) -> int:
 def _commands_in_arguments(step: Step) -> Iterator[str]:
     """Commands in the arguments of another."""
     words, program = step.words, step.program
+    given = [at + 1 for at, word in enumerate(words[:-1]) if _GIVEN.compiled.fullmatch(word)]
     if program in group("shells") or program in group("command_takers"):
-        for at, word in enumerate(words[:-1]):
-            if _GIVEN.compiled.fullmatch(word):
-                yield words[at + 1] if program != "cmd" else " ".join(words[at + 1 :])
-                # `bash -c 'rm -rf "$1"' _ /srv`: what follows takes the place of the parameters.
-                yield shlex.join(words[at + 3 :])
-                if len(words) > at + 2:
-                    yield re.sub(r"\$\{?\d\}?", words[-1].replace("\\", ""), words[at + 1])
+        for at in given:
+            yield words[at] if program != "cmd" else " ".join(words[at:])
+            # `bash -c 'rm -rf "$1"' _ /srv`: what follows takes the place of the parameters.
+            yield shlex.join(words[at + 2 :])
+            if len(words) > at + 1:
+                yield re.sub(r"\$\{?\d\}?", words[-1].replace("\\", ""), words[at])
     if program in ("eval", "watch", "trap", "coproc"):
         yield " ".join(words)
-    elif program == "command" and words[:1] in (("-v",), ("-V",)):
-        return
-    elif program in group("wrappers") and (program not in group("containers") or not _RUNNING.isdisjoint(words[:6])):
-        # Which word begins the inner command depends on options that differ from program to program.
-        yield from (
-            shlex.join(words[at:]) for at in range(min(len(words), _MOST_GUESSES)) if not words[at].startswith("-")
-        )
-        if "--" in words:
-            yield shlex.join(words[words.index("--") + 1 :])
     elif program in ("find", "fd", "fdfind"):
-        starts = [at for at, word in enumerate(words) if word in FIND_RUNS]
-        for at in starts[:_MOST_GUESSES]:
+        for at in [at for at, word in enumerate(words) if word in FIND_RUNS][:_MOST_GUESSES]:
             yield shlex.join(each for each in words[at + 1 :] if each not in (";", "+"))
     elif program == "git":  # a setting may be a command: `git -c core.pager=… log`
         yield from (word.partition("=")[2].removeprefix("!") for word in words if "." in word.partition("=")[0])
-    yield from _in_any_program(step)
-
-
-def _in_any_program(step: Step) -> Iterator[str]:
-    """Harmful commands among the arguments of a program that is not known to take them as a text."""
-    if step.program in group("readers") or step.program in group("text_takers"):
+    # Which word begins the inner command depends on options that differ from program to program; `command -v` asks.
+    runs = program in group("wrappers") and (program not in group("containers") or not _RUNNING.isdisjoint(words[:6]))
+    if runs and not (program == "command" and words[:1] in (("-v",), ("-V",))):
+        first = [at for at, word in enumerate(words[:_MOST_GUESSES]) if not word.startswith("-")]
+        yield from (shlex.join(words[at:]) for at in first)
+    # What a shell is given is read as a whole; a part of it, cut out of its quotes, would be another command.
+    is_whole = program in ("eval", "su") or (program in group("shells") and given)
+    if is_whole or program in group("readers") or program in group("text_takers"):
         return
-    # Read as a whole already; a part of it, cut out of its quotes, would be another command.
-    gives = any(_GIVEN.compiled.fullmatch(word) for word in step.words[:-1])
-    if step.program in ("eval", "su") or (step.program in group("shells") and gives):
-        return
-    for at, word in enumerate(step.words[: 4 * _MOST_GUESSES]):
+    for at, word in enumerate(words[: 4 * _MOST_GUESSES]):
         if " " in word:
             programs = {each.program for each in parse(word)}
             if not programs.isdisjoint(_HARMFUL | rows_by_program().keys()):
                 yield word
-        elif word in _HARMFUL and step.program not in group("code_programs"):
-            yield shlex.join(step.words[at:])
+        elif word in _HARMFUL and program not in group("code_programs"):
+            yield shlex.join(words[at:])
 
 
 def commands_in_code(code: str) -> Iterator[str]:
