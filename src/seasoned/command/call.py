@@ -25,8 +25,6 @@ TextKind = Literal["command", "typed", "code", "sql"]
 # A call with more objects than this, or objects deeper in each other, was built to hide something: a person looks.
 MOST_OBJECTS = 500
 _DEEPEST = 20
-_COMMAND_KEYS = names("command cmd commands script input args argv arguments")
-_TYPED_KEYS = names("chars input data text keys stdin line")
 _CODE_KEYS = names("code python python_code python_script cell javascript js typescript ts ruby perl php lua")
 # Tools that type into a running program: their text may be a command or SQL.
 _TYPES = LazyRegex(r"(?:^|_)(?:write_stdin|write_bash|send_keys|send_input|process|shell_input|type_text)(?:$|_)|stdin")
@@ -36,7 +34,6 @@ _STATEMENT = LazyRegex(
     r"|merge|rename|call|exec|do|set|start\s+transaction)\b.*\b(?:table|database|schema|from|set|to|on|into|user|role"
     r"|index|view|begin|cascade|truncate)\b"
 )
-_SQL_KEYS = names("sql query statement statements queries sql_query sql_text")
 # Arguments that a person reads; and words of tools that look for what they are given.
 _PROSE_KEYS = names(
     "title body description comment message summary subject content prompt note notes thought question answer reason"
@@ -115,20 +112,21 @@ def texts(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, s
         return
     words = words_of(tool)
     name = "_".join(words)
-    is_known = tool.lower() in known_tools()
+    types = _TYPES.compiled.search(name)
     for key, value in arguments.items():
         low = snake(str(key))
         if tool == "exec" and isinstance(value, str) and _CALLS_TOOLS.compiled.search(value):
             yield from (("command", text) for text in commands_in_script(value))
         elif low in _CODE_KEYS and form != "shell":
             yield from (("code", text) for text in _texts(value))
-        elif low in _TYPED_KEYS and _TYPES.compiled.search(name):
+        elif types:
             yield from (("typed", text) for text in _texts(value))
-        elif low in _COMMAND_KEYS or (low not in _PROSE_KEYS and (form == "shell" or not is_known)):
-            is_sure = is_known and low in _COMMAND_KEYS
-            yield from (("command", text) for text in _commands(value) if is_sure or _is_run(words, text))
-        if low in _SQL_KEYS:
-            yield from (("sql", text) for text in _texts(value) if low.startswith("sql") or _is_statement(tool, text))
+        elif form == "shell" and low not in _PROSE_KEYS:
+            yield from (("command", text) for text in _commands(value))
+        elif low not in _PROSE_KEYS:
+            yield from (("command", text) for text in _commands(value) if _is_run(words, text))
+            yield from (("sql", text) for text in _texts(value) if low.startswith("sql") or _is_statement(words, text))
+    is_known = tool.lower() in known_tools()
     if not is_known and _SEARCHING.isdisjoint(words) and words[:1] not in (("get",), ("list",), ("read",)):
         yield from (("command", text) for text in _spread(arguments, name))
 
@@ -169,9 +167,8 @@ def _commands(value: Any) -> Iterator[str]:
             yield shlex.join(words)
 
 
-def _is_statement(tool: str, text: str) -> bool:
+def _is_statement(words: tuple[str, ...], text: str) -> bool:
     """Whether a text is a statement, and not words to look for."""
-    words = words_of(tool)
     looks = bool(words) and words[0] in group("looking") - {"query", "select"}
     return not looks and _STATEMENT.compiled.search(text[:2000]) is not None
 
@@ -223,11 +220,10 @@ def _name_findings(tool: str, words: tuple[str, ...], given: Mapping[str, Any]) 
     if not _UNCHECKED.isdisjoint(said):
         yield Finding("modify_permissions", "starts an agent without its checks", "agent without checks")
     in_cloud = not group("cloud_servers").isdisjoint((*server, *(word for word in said if word == "seasoned")))
-    in_cloud = in_cloud or any(map(PRODUCTION.compiled.search, said))
-    if in_cloud:
+    if in_cloud or any(map(PRODUCTION.compiled.search, said)):
         yield from _in_cloud((*server, *words, *said))
     else:
-        yield from _by_row(words)
+        yield from _by_words(words, frozenset((words[0], words[-1])), in_cloud=False)
 
 
 def cloud_findings(program: str, words: tuple[str, ...]) -> Iterator[Finding]:
@@ -244,25 +240,21 @@ def cloud_findings(program: str, words: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def _in_cloud(words: tuple[str, ...]) -> Iterator[Finding]:
-    """The first row that fits the words, up to one that only looks."""
+    """What the words say up to one that only looks."""
     # `aws logs delete-log-group`: the word behind the program is a service.
     begins = 2 if words[0] in ("aws", "gcloud", "az") else 0
     looks = next((at for at, word in enumerate(words) if at >= begins and word in group("looking")), len(words))
-    said = frozenset(words)
-    acting = frozenset(words[:looks])
-    for row in NAMES:
-        if not said & row.unless and (acting & row.alone or (acting & row.verbs and said & row.things)):
-            yield Finding(row.action, row.why, "cloud")
-            return
+    yield from _by_words(words, frozenset(words[:looks]), in_cloud=True)
 
 
-def _by_row(words: tuple[str, ...]) -> Iterator[Finding]:
+def _by_words(words: tuple[str, ...], acting: frozenset[str], *, in_cloud: bool) -> Iterator[Finding]:
+    """The first row that fits: one of the words that act is its verb, and another word its thing."""
     said = frozenset(words)
     for row in NAMES:
-        is_first = words[0] in row.verbs and not row.things.isdisjoint(words[1:])
-        is_last = len(words) > 1 and words[-1] in row.verbs and not row.things.isdisjoint(words[:-1])
-        if not said & row.unless and (is_first or is_last or (not row.things and said & row.verbs)):
-            yield Finding(row.action, row.why, "tool name")
+        does = acting & row.verbs
+        fits = any(row.things & (said - {verb}) for verb in does) or (does and not row.things and not in_cloud)
+        if not said & row.unless and (fits or (in_cloud and acting & row.alone)):
+            yield Finding(row.action, row.why, "cloud" if in_cloud else "tool name")
             return
 
 
@@ -270,20 +262,16 @@ def _file_findings(words: tuple[str, ...], inside: list[Mapping[str, Any]], plac
     deletes = not _DELETING.isdisjoint(words) or not _DELETING.isdisjoint(_texts(inside[0]))
     if not deletes and _WRITING.isdisjoint(words):
         return
-    for target in _paths(inside):
-        yield from list(path.guarded_write(target, place)) or path.write_findings(target, place)
-        if deletes:
-            yield from _deleted(target, place)
+    targets = [(target, deletes) for target in _paths(inside)]
     for text in (each for one in inside for each in one.values() if isinstance(each, str) and "\n" in each):
-        for found in _PATCHED.compiled.finditer(text[:100_000]):
-            yield from list(path.guarded_write(found["path"], place)) or path.write_findings(found["path"], place)
-            if found["how"] == "Delete":
-                yield from _deleted(found["path"], place)
-
-
-def _deleted(target: str, place: WorkingFolder) -> Iterator[Finding]:
-    if target.startswith(("/", "~", "..")) and not place.contains(target):
-        yield Finding("delete_data", f"deletes {target!r}, which is not inside the working folder", "delete outside")
+        found = _PATCHED.compiled.finditer(text[:100_000])
+        targets += [(each["path"], each["how"] == "Delete") for each in found]
+    for target, is_deleted in targets:
+        yield from list(path.guarded_write(target, place)) or path.write_findings(target, place)
+        if is_deleted and target.startswith(("/", "~", "..")) and not place.contains(target):
+            yield Finding(
+                "delete_data", f"deletes {target!r}, which is not inside the working folder", "delete outside"
+            )
 
 
 def _paths(inside: list[Mapping[str, Any]]) -> Iterator[str]:
