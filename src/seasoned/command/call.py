@@ -147,7 +147,9 @@ def is_command(text: str) -> bool:
     known = ("shells", "clouds", "writers", "readers", "reading", "wrappers", "databases", "migrators", "code_programs")
     if program in ("export", "case", "true", "false", "read", "view", "last", "type"):  # as other texts begin too
         return False
-    return program in rows_by_program() or program in path.RULES or any(program in group(each) for each in known)
+    return (
+        program in rows_by_program() or program in path.ACTS_ON_PATHS or any(program in group(each) for each in known)
+    )
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -70,8 +70,12 @@ _OF_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|sys|proc|usr/(?!local/|sha
 _KEPT_BY_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|usr|srv|var|opt)/")
 # `sed` without this option prints, and changes no file.
 _IN_PLACE = LazyRegex(r"-[a-zA-Z]*i|--in-place")
-_CREATES = names("tee cp mv install ln rsync touch mkdir")
+_CREATES = names("tee cp mv install ln rsync touch mkdir sed")
 _DELETES = names("rm rmdir unlink shred")
+_RECURSIVE = names("rimraf del-cli trash trash-put srm wipe")
+_REMOVES = _RECURSIVE | names("rm unlink rmdir truncate Remove-Item remove-item ri del erase rd")
+ACTS_ON_PATHS = _REMOVES | names("mv rsync git find fd fdfind chown chgrp chmod")
+_MODE_OPTION = LazyRegex(r"-[RvfcLHP]+|--\S*")
 _FIND_CHOOSES = names("-name -iname -path -ipath -regex -mtime -mmin -newer -size -empty -user")
 
 
@@ -117,6 +121,11 @@ class WorkingFolder(msgspec.Struct, frozen=True):
         real = realpath(path) if target.endswith("/") else join(realpath(dirname(path)), basename(path))
         return self._contains(path) and (real == path or WorkingFolder(realpath(self.folder))._contains(real))
 
+    def is_in(self, target: str) -> bool:
+        """Whether a target is inside, or is the working folder itself."""
+        path = self.resolve(target)
+        return self.contains(target) or path == self.folder or path.startswith(self.folder + "/")
+
     def _contains(self, path: str) -> bool:
         if path.startswith(_CACHES) and "*" not in path[: path.index("/", 3) + 2]:
             return True
@@ -150,20 +159,70 @@ def working_folder(folder: object, here: object = None, *, follows_links: bool =
 
 def path_findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
     """What a program does to paths outside the working folder."""
-    rule = RULES.get(step.program)
-    if rule is not None:
-        yield from rule(step, before, place)
-    writes = step.program != "sed" or any(_IN_PLACE.compiled.match(word) for word in step.words)
-    if step.program in group("writers") and writes:
-        found = [each for word in step.words for each in _file_of_rights(word.removeprefix("of="), place)]
+    program, words = step.program, step.words
+    if program in ACTS_ON_PATHS:
+        targets, does, row = _harmed(step, before, place)
+        # Who deletes may not take the folder itself either.
+        inside = place.contains if program in _REMOVES or row == "find -delete" else place.is_in
+        outside = next((target for target in targets if not inside(target)), None)
+        if outside is not None:
+            action = "modify_permissions" if program.startswith("ch") else "delete_data"
+            yield Finding(action, f"{does} {outside!r}, which is not inside the working folder", row)
+    if program == "chmod":
+        mode = next((word for word in words if not _MODE_OPTION.compiled.fullmatch(word)), "")
+        paths = _operands(words)[1:]
+        is_temporary = bool(paths) and all(place.resolve(path).startswith(_TEMPORARY) for path in paths)
+        if _OPEN_MODE.compiled.fullmatch(mode) and not is_temporary:
+            yield Finding("modify_permissions", f"opens files up to everyone or to another user ({mode})", "chmod open")
+    if program == "sed" and not any(_IN_PLACE.compiled.match(word) for word in words):
+        return
+    if program in group("writers"):
+        found = [each for word in words for each in _file_of_rights(word.removeprefix("of="), place)]
         # Changing the permissions of a start-up file does not change what it runs.
-        yield from (each for each in found if each.row != "start-up file" or step.program not in ("chmod", "chown"))
-    if step.program == "sed" and writes:
-        yield from (found for word in step.words if word.startswith("/") for found in _file_of_system(word, place))
-    if step.program in _CREATES:
-        targets = [word for word in step.words if not word.startswith("-")]
-        for target in targets if step.program in ("tee", "touch", "mkdir") else targets[-1:]:
+        yield from (each for each in found if each.row != "start-up file" or program not in ("chmod", "chown"))
+    written = [word for word in words if not word.startswith("-")] if program in _CREATES else ()
+    for target in written if program in ("tee", "touch", "mkdir", "sed") else written[-1:]:
+        if program != "sed" or target.startswith("/"):
             yield from _file_of_system(target, place)
+
+
+def _harmed(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> tuple[list[str], str, str]:
+    """The paths that a program harms if they are elsewhere, what it does to them, and the name of the rule."""
+    program, words, operands = step.program, step.words, _operands(step.words)
+    if program in _REMOVES:
+        is_recursive = program in _RECURSIVE or any(re.match(r"-[a-zA-Z]*[rR]|--recursive", word) for word in words)
+        targets = [target for target in operands if target != "{}"]
+        if not targets or "{}" in words:  # `ls /srv | xargs rm`: the program before names what is deleted
+            targets += [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
+        # How long a file becomes (`truncate -s 0`) and an option of Windows (`del /q build`) are no paths.
+        option = r"/[a-zA-Z]|[+<>%]?\d+\w?" if program in _WINDOWS else r"[+<>%]?\d+\w?"
+        targets = [target for target in targets if not re.fullmatch(option, target)]
+        known = [target for target in targets if is_recursive or "$" not in place.resolve(target)]
+        return known, "deletes", f"{program} outside"
+    runs = (words[at + 1 : at + 3] for at, word in enumerate(words) if word in FIND_RUNS)
+    if program in ("find", "fd", "fdfind") and (
+        "-delete" in words or any(not _DELETES.isdisjoint(each) for each in runs)
+    ):
+        # Paths come before the first condition; without one, find starts here.
+        paths = [*takewhile(lambda word: word in ("-L", "-H", "-P") or word[:1] not in ("-", "(", "!", "\\"), words)]
+        chosen = any(word in _FIND_CHOOSES for word in words)
+        starts = [start for start in paths or ["."] if not (chosen and place.resolve(start) == place.folder)]
+        return starts, "deletes what it finds in", "find -delete"
+    target = operands[-1] if operands else ""
+    if program == "mv":
+        is_gone = place.resolve(target).startswith(("/tmp", "/var/tmp")) or target == "/dev/null"
+        sources = [each for each in operands[:-1] if is_gone or _KEPT_BY_SYSTEM.compiled.match(place.resolve(each))]
+        return sources, "moves away", "mv outside"
+    if program == "rsync" and ":" not in target and any(word.startswith("--delete") for word in words):
+        return [target], "deletes what else is in", "rsync --delete"
+    loses = step.sub == "clean" or (step.sub == "reset" and "--hard" in words)
+    if program == "git" and loses and "-C" in words and {"-n", "--dry-run"}.isdisjoint(words):
+        return [*words[words.index("-C") + 1 :][:1]], "throws away work in", "git elsewhere"
+    if program in ("chown", "chgrp"):
+        return operands[1:], "gives to another user", "chown outside"
+    if program == "chmod" and operands and not any(map(_TIGHT_MODE.compiled.fullmatch, words)):
+        return operands[1:], "changes permissions of", "chmod outside"
+    return [], "", ""
 
 
 def write_findings(target: str, place: WorkingFolder) -> Iterator[Finding]:
@@ -197,95 +256,6 @@ def _operands(words: tuple[str, ...]) -> list[str]:
         at = words.index("--")
         return [*(word for word in words[:at] if not word.startswith("-")), *words[at + 1 :]]
     return [word for word in words if not word.startswith("-")]
-
-
-def _remove(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
-    recursive = step.program in ("rimraf", "del-cli", "trash", "trash-put", "srm", "wipe") or any(
-        re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", word) for word in step.words
-    )
-    targets = [target for target in _operands(step.words) if target != "{}"]
-    if not targets or "{}" in step.words:  # `ls /srv | xargs rm`: the program before names what is deleted
-        targets += [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
-    for target in targets:
-        # An option (`del /q build`), or how long a file becomes.
-        is_option = step.program in _WINDOWS and re.fullmatch(r"/[a-zA-Z]", target)
-        is_unknown = "$" in place.resolve(target) and not recursive
-        if not (is_option or is_unknown or re.fullmatch(r"[+<>%]?\d+\w?", target) or place.contains(target)):
-            why = f"deletes {target!r}, which is not inside the working folder"
-            yield Finding("delete_data", why, f"{step.program} outside")
-            return
-
-
-def _find(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
-    words = step.words
-    runs = (words[at + 1 : at + 3] for at, word in enumerate(words) if word in FIND_RUNS)
-    if "-delete" not in words and all(_DELETES.isdisjoint(each) for each in runs):
-        return
-    # Paths come before the first condition; without one, find starts here.
-    paths = takewhile(lambda word: word in ("-L", "-H", "-P") or word[:1] not in ("-", "(", "!", "\\"), words)
-    chosen = any(word in _FIND_CHOOSES for word in words)
-    for start in list(paths) or ["."]:
-        if not (place.contains(start) or (place.resolve(start) == place.folder and chosen)):
-            yield Finding("delete_data", f"deletes what it finds in {start!r}", "find -delete")
-
-
-def _sync(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
-    """Makes another folder the same as one, without what only that has."""
-    target = (_operands(step.words) or [""])[-1]
-    if any(word.startswith("--delete") for word in step.words) and ":" not in target and _is_elsewhere(target, place):
-        yield Finding("delete_data", f"deletes what else is in {target!r}", "rsync --delete")
-
-
-def _git(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
-    """Throws away work in another checkout."""
-    other = step.words[step.words.index("-C") + 1 :][:1] if "-C" in step.words else ()
-    loses = step.sub == "clean" or (step.sub == "reset" and "--hard" in step.words)
-    if loses and not {"-n", "--dry-run"} & set(step.words) and any(_is_elsewhere(each, place) for each in other):
-        yield Finding("delete_data", f"throws away work in {other[0]!r}", "git elsewhere")
-
-
-def _move(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
-    """Moves files away that others rely on."""
-    *sources, target = _operands(step.words) or [""]
-    gone = place.resolve(target).startswith(("/tmp", "/var/tmp")) or target == "/dev/null"
-    for source in sources:
-        kept = _KEPT_BY_SYSTEM.compiled.match(place.resolve(source)) and not place.contains(source)
-        if kept or (gone and _is_elsewhere(source, place)):
-            yield Finding("delete_data", f"moves {source!r} away, which is not inside the working folder", "mv outside")
-            return
-
-
-def _mode(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
-    mode, *paths = [word for word in step.words if not re.fullmatch(r"-[RvfcLHP]+|--\S*", word)] or [""]
-    temporary = bool(paths) and all(place.resolve(path).startswith(_TEMPORARY) for path in paths)
-    if _OPEN_MODE.compiled.fullmatch(mode) and not temporary:
-        yield Finding("modify_permissions", f"opens files up to everyone or to another user ({mode})", "chmod open")
-    elif not _TIGHT_MODE.compiled.fullmatch(mode) and any(_is_elsewhere(path, place) for path in paths):
-        yield Finding("modify_permissions", "changes permissions outside the working folder", "chmod outside")
-
-
-def _owner(step: Step, _: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
-    if any(_is_elsewhere(path, place) for path in _operands(step.words)[1:]):
-        yield Finding("modify_permissions", "gives files outside the working folder to another user", "chown outside")
-
-
-def _is_elsewhere(path: str, place: WorkingFolder) -> bool:
-    whole = place.resolve(path)
-    return not place.contains(path) and whole != place.folder and not whole.startswith(place.folder + "/")
-
-
-RULES = {
-    **dict.fromkeys(
-        ("rm", "unlink", "rimraf", "del-cli", "trash", "trash-put", "srm", "wipe", "rmdir", "truncate"), _remove
-    ),
-    **dict.fromkeys(("Remove-Item", "remove-item", "ri", "del", "erase", "rd"), _remove),
-    "mv": _move,
-    "rsync": _sync,
-    "git": _git,
-    **dict.fromkeys(("find", "fd", "fdfind"), _find),
-    **dict.fromkeys(("chown", "chgrp"), _owner),
-    "chmod": _mode,
-}
 
 
 # Where agents keep their settings, and we our own; a whole folder counts as what is in it.
