@@ -21,7 +21,7 @@ from seasoned.command.risk import need_of_command
 from seasoned.command.shown import why_not_called, why_not_shown
 from seasoned.command.tool import command_of
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact import Hit, Redactor
+from seasoned.redact import Redactor
 from seasoned.session import ToolCall
 
 # What is kept about the user may hold contact data; notes and skills may not.
@@ -58,26 +58,22 @@ _SENTENCE = LazyRegex(
     r"|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{8}"
 )
 _COMMAND = LazyRegex(
-    r"[\n`]|\$[({]|&&|\|\||[|;<>]\s|(?i:javascript|vbscript|data):|"
-    r"\A\s*(?:sudo|curl|wget|(?:ba|z)?sh|rm|python3?|node|npm|npx|pip3?|git|eval|exec|chmod|ssh|scp"
-    r"|nc|iex|powershell)\s"
+    r"[\n`]|\$[({]|&&|\|\||[|;<>]\s|(?i:javascript|vbscript|data):|\A\s*(?:sudo|curl|wget|(?:ba|z)?sh|rm|python3?|node"
+    r"|np[mx]|pip3?|git|eval|exec|chmod|ssh|scp|nc|iex|powershell)\s"
 )
 _URL = LazyRegex(r"(?i)\b([a-z][a-z0-9+.-]{1,30}):/{2,}([^\s\"'`<>|;)\]}]*)|(?<![\w:/])//([\w-]+\.[\w.-]+)")
 _HOST = LazyRegex(
-    r"(?i)\A\s*(?:[\w.+-]+@)?(?:\[[0-9a-f:]+\]|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9_-]+\.)+(?:com|net"
-    r"|org|io|dev|app|co|info|biz"
-    r"|xyz|online|site|top|cloud|ai|click|link|live|store|tech|example|invalid|onion|cn|ru|de|fr|uk"
-    r"|eu|us|me|cc|tk|pw))"
-    r"\.?(?::\d+)?(?:/\S*)?\s*\Z"
+    r"(?i)\A\s*(?:[\w.+-]+@)?(?:\[[0-9a-f:]+\]|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9_-]+\.)+(?:com|net|org|io|dev|app|co"
+    r"|info|biz|xyz|online|site|top|cloud|ai|click|link|live|store|tech|example|invalid|onion|cn|ru|de|fr|uk|eu|us|me|cc"
+    r"|tk|pw))\.?(?::\d+)?(?:/\S*)?\s*\Z"
 )
 _LOCAL = ("localhost", "127.0.0.1", "0.0.0.0", "[::1]", "host.docker.internal", "example.com", "example.org")
 _HERE = ("file", "unix", "sqlite")
 # Places that hold secrets, or settings that decide what an agent or a shell runs.
 _PRIVATE = LazyRegex(
-    r"(?:\A|[/\\~])\.(?:ssh|gnupg|aws|kube|docker|netrc|npmrc|pypirc|git|claude|codex|gemini|hermes"
-    r"|cursor|seasoned|config|bashrc"
-    r"|zshrc|profile|bash_profile|env)(?=[/\\.]|\s*\Z)|\A/(?:etc|proc|root|dev|sys)/|id_(?:rsa"
-    r"|ed25519)|\.(?:pem|key|p12|pfx)\s*\Z"
+    r"(?:\A|[/\\~])\.(?:ssh|gnupg|aws|kube|docker|netrc|npmrc|pypirc|git|claude|codex|gemini|hermes|cursor|seasoned|config"
+    r"|bashrc|zshrc|profile|bash_profile|env)(?=[/\\.]|\s*\Z)|\A/(?:etc|proc|root|dev|sys)/|id_(?:rsa|ed25519)"
+    r"|\.(?:pem|key|p12|pfx)\s*\Z"
 )
 
 
@@ -120,9 +116,8 @@ def without_remarks(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _why_not_values(value: Any, project: str) -> str | None:
     """Why the arguments of a named tool may not be shown."""
-    for name in _names_in(value):
-        if not is_named_plainly(name):
-            return "the name of an argument is not plain"
+    if not all(map(is_named_plainly, texts_in(value, names=True))):
+        return "the name of an argument is not plain"
     for text in texts_in(value):
         if _COMMAND.compiled.search(text):
             return "a value of it is a command or a text of several lines"
@@ -162,26 +157,15 @@ def is_named_plainly(name: str) -> bool:
     return max(map(len, words)) <= _MOST_WORDS and not is_injection(" ".join(_NAME_PARTS.compiled.split(name)))
 
 
-def _names_in(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield str(name)
-            yield from _names_in(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _names_in(inner)
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """Every text in a value, however deep."""
+def texts_in(value: Any, *, names: bool = False) -> Iterator[str]:
+    """Every text in a value, however deep; or the names under which values stand."""
     if isinstance(value, str):
-        yield value
+        yield from () if names else (value,)
     elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from texts_in(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from texts_in(inner)
+        yield from map(str, value) if names else ()
+        value = [*value.values()]
+    for inner in value if isinstance(value, list | tuple) else ():
+        yield from texts_in(inner, names=names)
 
 
 @lru_cache(maxsize=4096)
@@ -195,52 +179,35 @@ def admit_written(tool: str, text: str, project: str = "", named: frozenset[str]
 
 # A list of such words is never complete: written blind, most orders pass it. So it holds the plain forms only, and what
 # is shown does not rest on it.
-_PERSON = (
-    r"(?:users?|humans?|operators?|admins?|administrators?|owners?|maintainers?|developers?|managers?|security team)"
-)
-_ORDERS = r"(?:instructions?|orders?|rules|prompts?|messages?|guidelines|directions|commands|policies)"
+_PERSON = r"(?:users?|humans?|operators?|admin\w*|owners?|maintainers?|developers?|managers?)"
 _CONSENT = r"(?:confirmations?|approvals?|permissions?|consent|authori[sz]ation|reviews?|sign-?off)"
-_SECRET = (
-    r"(?:passwords?|secrets?|tokens?|credentials?|api keys?|ssh keys?|private keys?|env(?:ironment)? variables|\.env)"
-)
 # On a text in lower case with single spaces.
 _SIGNS = LazyRegex(
-    rf"\b(?:ignor|disregard|forget|overrid|bypass)\w*(?: \S+){{0,4}} {_ORDERS}\b"
-    r"|\b(?:ignore|disregard|forget) (?:all|everything|anything|what)\b"
-    r"|\byou are (?:now|no longer)\b|\bfrom (?:now|here) on,? (?:you|act|respond|always|treat|ignore)"
+    r"\b(?:ignor|disregard|forget|overrid|bypass)\w*(?: \S+){0,4} (?:instructions?|orders?|rules|prompts?|guidelines)\b"
+    r"|\b(?:ignore|disregard|forget) (?:all|everything|anything|what)\b|\byou are (?:now|no longer)\b"
     rf"|\b(?:do not|don't|never|without)(?: \S+){{0,2}} (?:tell|inform|mention|notify)\w*(?: \S+){{0,3}} {_PERSON}\b"
-    rf"|\b(?:send|post|upload|forward|e-?mail|exfiltrat\w*)(?: \S+){{0,6}} {_SECRET}\b"
-    rf"|\b{_PERSON} (?:(?:has|have|had|is|was|already|hereby|explicitly|fully) ){{0,3}}(?:pre-?)?(?:approved"
-    r"|authori[sz]ed|consented|confirmed|granted|agreed)"
-    rf"|\b{_CONSENT} (?:(?:is|are|was|has|have|been|already|hereby) ){{0,3}}(?:granted|given|waived|disabled|not needed"
-    r"|not required)"
-    rf"|\b(?:no|skip\w*|bypass\w*|waive\w*|without) (?:\w+ ){{0,2}}{_CONSENT} (?:is |are )?(?:needed|required"
-    r"|necessary|prompts?|checks?|dialogs?)\b"
-    r"|\b(?:do not|don't|never|no need to|without)(?: \w+){0,2} ask\w*(?: \w+){0,3} (?:permission|confirmation"
-    r"|approval|consent|first|before|the user)\b"
+    r"|\b(?:send|post|upload|forward|e-?mail|exfiltrat\w*)(?: \S+){0,6} (?:passwords?|secrets?|tokens?|credentials?"
+    r"|\.env|(?:api|ssh|private) keys?)\b"
+    rf"|\b{_PERSON} (?:\w+ )?(?:already |hereby )?(?:pre-?)?(?:approved|authori[sz]ed|consented|granted|agreed)\b"
+    rf"|\b{_CONSENT} (?:\w+ ){{1,3}}(?:granted|given|waived|disabled|not needed|not required)\b"
+    rf"|\b(?:no|skip|bypass|waive|without) (?:\w+ ){{0,2}}{_CONSENT} (?:is |are )?(?:needed|required|necessary)\b"
+    rf"|\b(?:do not|don't|never|no need to|without)(?: \w+){{0,2}} ask\w*(?: \w+){{0,3}} (?:{_CONSENT}|first|before)\b"
     r"|\b(?:run|execute|paste)\b[^|]{0,60}\b(?:curl|wget|iwr)\b[^|]{1,200}\| ?(?:sudo )?(?:\w*sh|python3?|iex)\b"
 )
 # Marks of roles, calls and blocks, on a text that still has its lines.
 _MARKS = LazyRegex(
     r"<\|[a-z_ ]{1,30}\|>|<</?sys>>|\[/?inst\]|</?(?:system|assistant|developer|human)(?:[-_]\w{1,20})?>"
-    r"|</?(?:[a-z]{2,8}:)?(?:function_calls?|invoke|tool_calls?|tool_use|tool_results?|tool_code"
-    r"|function_results?)\b[^>\n]{0,80}>"
-    r"|(?:^|\n|[.!?:] )\W{0,6}(?:system|assistant|developer)(?: (?:message|prompt|override|note"
-    r"|instructions?))?\W{0,4}:\s*(?:[^\s:=]+\s+){3}"
-    r"|(?:^|\n)\s*#{1,4}\s*(?:system|assistant|instructions? (?:to|for))\b|(?:^|\n)\s*\[(?:system"
-    r"|assistant|developer)\]"
-    r"|(?:^|\n)\s*(?:human|user)\s*:[^\n]{1,400}\n\s*(?:assistant|ai)\s*:"
-    r"|\\?\"(?:tool_calls|function_call|tool_use_id)\\?\"\s*:|\\?[\"']role\\?[\"']\s*:\s*\\?[\"']"
-    r"(?:system|assistant|developer|tool)\b"
-    r"|\{\s*\\?[\"'](?:name|tool|action)\\?[\"']\s*:[^{}]{1,100}\\?[\"'](?:arguments|parameters|input"
-    r"|action_input)\\?[\"']\s*:"
+    r"|</?(?:[a-z]{2,8}:)?(?:function_calls?|invoke|tool_(?:calls?|use|results?|code))\b[^>\n]{0,80}>"
+    r"|(?:^|\n|[.!?:] )\W{0,6}(?:system|assistant|developer)(?: (?:message|prompt|note))?\W{0,4}:\s*(?:[^\s:=]+\s+){3}"
+    r"|(?:^|\n)\s*(?:#{1,4}\s*|\[)(?:system|assistant|developer)\b"
+    r"|\"(?:tool_calls|function_call|tool_use_id)\\?\"\s*:|\brole\\?[\"']\s*:\s*\\?[\"'](?:system|assistant|tool)\b"
+    r"|\{\s*\\?[\"'](?:name|tool|action)\\?[\"']\s*:[^{}]{1,100}[\"'](?:arguments|parameters|input|action_input)\\?[\"']\s*:"
     r"|\[/?seasoned:|\[warm (?:session|pattern)|</?(?:instructions?|important|override)>"
 )
 # Letters and marks that show nothing, and variation selectors, which have been used to hide entire texts.
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u2028\u2029\u034f") | frozenset(
     map(chr, (*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0)))
 )
-_SHORT = 600
 _JOINERS = "\u200c\u200d"
 # Cyrillic and Greek letters that look like Latin ones: a word that mixes them imitates another.
 _MIXED = LazyRegex(r"[A-Za-z][\u0400-\u052f]|[\u0400-\u052f][A-Za-z]")
@@ -252,20 +219,17 @@ _QUOTED = LazyRegex(
 
 def is_injection(text: str) -> bool:
     """Whether a text looks like an order to the model, a fake call, a fake role or a fake approval."""
-    return bool(text) and (_speaks_shortly(text) if len(text) <= _SHORT else _speaks(text))
+    # The same words precede many calls; long texts are not worth the memory.
+    return _speaks(text) if len(text) <= 600 else _speaks.__wrapped__(text)
 
 
+@lru_cache(maxsize=4096)
 def _speaks(text: str) -> bool:
     plain = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower()
     if _MARKS.compiled.search(plain) or (not text.isascii() and _MIXED.compiled.search(text)):
         return True
-    return (
-        _SIGNS.compiled.search(" ".join(plain.replace("_", " ").replace("’", "'").replace("*", "").split())) is not None
-    )
-
-
-# The same words precede many calls, and are checked when mined and again before they are shown.
-_speaks_shortly = lru_cache(maxsize=4096)(_speaks)
+    words = " ".join(plain.replace("_", " ").replace("’", "'").replace("*", "").split())
+    return _SIGNS.compiled.search(words) is not None
 
 
 def admit(
@@ -281,8 +245,9 @@ def admit(
     added = "\n".join([line for line in text.split("\n") if line not in known])
     if place := hidden_character(added):
         return Admission(f"The text contains an invisible or broken character ({place}). Remove it.")
-    hit = _secret(redactor, text, before, PERSONAL if personal else frozenset())
-    if hit is not None:
+    for hit in redactor.find(text):
+        if (personal and hit.kind in PERSONAL) or (before and text[hit.start : hit.end] in before):
+            continue
         line = text.count("\n", 0, hit.start) + 1
         if hit.kind in PERSONAL:
             why = f"Line {line} contains personal data ({hit.kind}). Remove it, or keep it in the user's memory."
@@ -320,16 +285,8 @@ def _needs_person(text: str) -> str | None:
     """The action of the first quoted command that a person must confirm."""
     for found in _QUOTED.compiled.finditer(text):
         for line in next(filter(None, found.groups()), "").splitlines():
-            need = need_of_command(line.strip().removeprefix("$ ")) if line.strip() else None
-            if need is not None:
+            if need := need_of_command(line.strip().removeprefix("$ ")):
                 return need.action
-    return None
-
-
-def _secret(redactor: Redactor, text: str, before: str, allowed: frozenset[str]) -> Hit | None:
-    for hit in redactor.find(text):
-        if hit.kind not in allowed and (not before or text[hit.start : hit.end] not in before):
-            return hit
     return None
 
 
