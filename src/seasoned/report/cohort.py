@@ -357,6 +357,6 @@ def _mix_reason(found: Cohort) -> str:
     if mixed.interval.low <= 0 <= mixed.interval.high or abs(mixed.value - within.value) < LEAST_CHANGE / 2:
         return ""
     return (
-        f"Without holding the tool mix fixed the change would have seemed to be {points(mixed.value, signed=True)}: "
+        f"Without holding the tool mix fixed the change would have seemed to be {points(mixed.value, has_sign=True)}: "
         "other tools are used late in a session than early."
     )

@@ -71,34 +71,6 @@ class Report(msgspec.Struct, frozen=True):
     compression: PooledCheck
 
 
-class _ReportFacts:
-    """What a report keeps of its sessions."""
-
-    def __init__(self) -> None:
-        self.agents: list[str] = []
-        self.dates: list[float | None] = []
-        self.messages = self.copies = 0
-        self.counts = Counts()
-        self.first: float | None = None
-        self.last: float | None = None
-        self.lessons: dict[str | None, ProjectLessons] = {}
-        self.columns = TrialColumns()
-
-    def add(self, track: Track) -> None:
-        self.agents.append(track.ref.agent)
-        self.dates.append(track.started if track.started is not None else track.ended)
-        self.messages += track.messages
-        self.copies += track.copies
-        self.counts += track.counts
-        self._see(track.started, track.ended)
-        self.lessons.setdefault(track.project, ProjectLessons(track.project or "")).add(evidence_of(track))
-        self.columns.add(track)
-
-    def _see(self, *times: float | None) -> None:
-        known = [time for time in (self.first, self.last, *times) if time is not None]
-        self.first, self.last = min(known, default=None), max(known, default=None)
-
-
 def report(
     tracks: Iterable[Track],
     *,
@@ -109,13 +81,20 @@ def report(
     include: Include = NOTHING_MORE,
 ) -> Report:
     """The report on sessions; `compressed` are those for the compression check."""
-    facts = _ReportFacts()
+    columns, lessons, counts = TrialColumns(), dict[str | None, ProjectLessons](), Counts()
+    agents, dates, times = list[str](), list[float | None](), list[float]()
+    messages = copies = 0
     for track in tracks:
-        facts.add(track)
-    recurrences = _recurrences(facts.lessons.values())
+        agents.append(track.ref.agent)
+        dates.append(track.started if track.started is not None else track.ended)
+        times += [time for time in (track.started, track.ended) if time is not None]
+        messages, copies, counts = messages + track.messages, copies + track.copies, counts + track.counts
+        lessons.setdefault(track.project, ProjectLessons(track.project or "")).add(evidence_of(track))
+        columns.add(track)
+    recurrences = _recurrences(lessons.values())
     # Free this before computing the figures, which need the most memory.
-    del facts.lessons
-    trials = facts.columns.trials()
+    del lessons
+    trials = columns.trials()
     figures = cohort(trials)
     by_tool = _by_tool(trials)
     return Report(
@@ -123,16 +102,16 @@ def report(
         title=title,
         sources=tuple(sources),
         include=include.names(),
-        sessions=len(facts.agents),
-        messages=facts.messages,
-        counts=facts.counts,
-        copies=facts.copies,
-        first=facts.first,
-        last=facts.last,
-        by_agent=_by_name(trials, facts.agents),
+        sessions=len(agents),
+        messages=messages,
+        counts=counts,
+        copies=copies,
+        first=min(times, default=None),
+        last=max(times, default=None),
+        by_agent=_by_name(trials, agents),
         by_tool=by_tool[:_MOST_TOOLS],
         tools=len(by_tool),
-        over_time=_over_time(trials, facts.dates),
+        over_time=_over_time(trials, dates),
         cohort=figures,
         verdict=verdict(figures),
         recurrences=tuple(recurrences[:_MOST_MISTAKES]),

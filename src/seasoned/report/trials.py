@@ -207,20 +207,20 @@ def share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def points(value: float, *, signed: bool = False) -> str:
+def points(value: float, *, has_sign: bool = False) -> str:
     """A difference of two rates: `3.1 points`."""
-    return f"{_signed(value) if signed else f'{100 * value:.1f}'} points"
+    return f"{signed(value) if has_sign else f'{100 * value:.1f}'} points"
 
 
 def points_between(estimate: Estimate) -> str:
     """`−1.2 points (99 % interval −2.0 to −0.4)`."""
     if estimate.value is None:
         return f"unknown ({estimate.reason})"
-    value = points(estimate.value, signed=True)
+    value = points(estimate.value, has_sign=True)
     if estimate.interval is None:
         return f"{value} (no interval: {estimate.reason})"
     low, high, level = estimate.interval.low, estimate.interval.high, estimate.interval.level
-    return f"{value} ({100 * level:g} % interval {_signed(low)} to {_signed(high)})"
+    return f"{value} ({100 * level:g} % interval {signed(low)} to {signed(high)})"
 
 
 def share_between(estimate: Estimate) -> str:
@@ -234,7 +234,7 @@ def share_between(estimate: Estimate) -> str:
     return f"{share(estimate.value)} ({100 * level:g} % interval {100 * low:.1f} to {100 * high:.1f}), {of}"
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
     """In hundredths with a real minus sign; zero has no sign."""
     shown = f"{100 * value:+.1f}".replace("-", "−")
     return shown[1:] if shown[1:] == "0.0" else shown

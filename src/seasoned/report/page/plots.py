@@ -18,7 +18,6 @@ from seasoned.report.page.rows import (
     change_cells,
     change_row,
     counted,
-    difference,
     figure_cells,
     figure_row,
     judgement_cells,
@@ -35,7 +34,7 @@ from seasoned.report.page.rows import (
     visible,
 )
 from seasoned.report.report import Report
-from seasoned.report.trials import EARLY_TURNS, Figure
+from seasoned.report.trials import EARLY_TURNS, Figure, points_between
 from seasoned.stats.interval import Estimate
 
 _MOST_LINEAGES = 15
@@ -125,7 +124,7 @@ def _position(figures: Sequence[Figure]) -> Plot:
 
 
 def _length(figures: Sequence[Figure], gap: Estimate) -> Plot:
-    gap_text = "" if gap.value is None else f" Shortest minus longest: {difference(gap)}."
+    gap_text = "" if gap.value is None else f" Shortest minus longest: {points_between(gap)}."
     return _dots(
         "length",
         "Error by length of the session",
@@ -182,8 +181,8 @@ def _survivors(found: Survivors) -> Plot:
         "survivors",
         "Sessions that ended and sessions that went on",
         "In each block of calls, sessions that ended there next to sessions that went on. Ended minus went on, at "
-        f"equal positions and tools: {difference(found.ended)}; for the last call alone: "
-        f"{difference(found.last_call)}.",
+        f"equal positions and tools: {points_between(found.ended)}; for the last call alone: "
+        f"{points_between(found.last_call)}.",
         "Which came first: failures may end a session, and a session that is ending may fail.",
         charts.pairs(rows, title="number of the call in its session, in blocks of ten", groups=groups)
         if has_any

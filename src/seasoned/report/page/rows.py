@@ -12,7 +12,7 @@ from seasoned.outcome.error_rate import Counts
 from seasoned.report.cohort import CohortCell
 from seasoned.report.compression import BeforeAfter, CompressionCheck, Judgement
 from seasoned.report.page import charts
-from seasoned.report.trials import Figure, share
+from seasoned.report.trials import Figure, share, signed
 from seasoned.stats.interval import Estimate
 from seasoned.text import plural as spaced_plural
 
@@ -92,11 +92,6 @@ def change_between(estimate: Estimate) -> str:
     if estimate.interval is None:
         return unknown(estimate.reason)
     return _kept_together(f"{signed(estimate.interval.low)} to {signed(estimate.interval.high)}")
-
-
-def signed(value: float) -> str:
-    """A difference of rates in points, with a real minus sign."""
-    return f"{100 * value:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def level(estimate: Estimate) -> str:
@@ -189,14 +184,6 @@ def mix_cells(figure: Figure) -> tuple[str, str]:
 
 def change_cells(estimate: Estimate) -> tuple[str, ...]:
     return change(estimate), change_between(estimate), level(estimate), number(estimate.n), number(estimate.clusters)
-
-
-def difference(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return unknown(estimate.reason)
-    if estimate.interval is None:
-        return f"{change(estimate)} (no interval: {estimate.reason})"
-    return f"{change(estimate)} ({level(estimate)} interval {change_between(estimate)})"
 
 
 def ratio_row(name: str, judgement: Judgement, before: Counts | None, after: Counts | None) -> dict[str, Any]:
