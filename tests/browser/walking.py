@@ -75,15 +75,16 @@ class Walk:
         # By one condition on the page: a page that refreshes itself meanwhile takes its elements away.
         # What is computed beside a page loads it again when it is there.
         self.page.wait_for_selector("body:not(:has([data-working])):not(:has(.plot:not(:has(svg))))")
-        self._check_width()
+        self.check_calm()
 
     def change_to(self, width: int, scheme: str) -> None:
         """Give the open page another width and colour scheme, as turning a phone or the evening does."""
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.emulate_media(color_scheme=scheme)
-        self._check_width()
+        self.check_calm()
 
-    def _check_width(self) -> None:
+    def check_calm(self) -> None:
+        """Nothing complained, nobody else was asked, nothing sticks out."""
         assert self.problems == [], self.page.url
         sticks_out = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert sticks_out <= 0, f"{self.page.url} sticks out by {sticks_out} pixels"

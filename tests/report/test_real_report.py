@@ -15,7 +15,6 @@ from seasoned.app.stores import scan_into_store
 from seasoned.command.tool import same_tool
 from seasoned.config import load
 from seasoned.outcome.track import compressed, tracks
-from seasoned.report.profile import profile
 from seasoned.report.report import Report, report
 from seasoned.report.trials import Figure
 from seasoned.store import open_store
@@ -142,26 +141,3 @@ def test_recurring_errors_are_failed_calls_of_several_lineages(both: tuple[Repor
         assert 2 <= one.sessions <= len({row["root_id"] or row["session_id"] for row in of_tool})
         assert one.sessions <= one.failures <= len(of_tool)
         assert 0 <= one.repaired <= one.failures
-
-
-def test_every_session_has_a_profile_that_agrees(both: tuple[Report, list[Row]], store_path: Path) -> None:
-    made, rows = both
-    agent = made.by_agent[0].label if len(made.by_agent) == 1 else None
-    by_session: dict[str, list[Row]] = defaultdict(list)
-    db = sqlite3.connect(store_path)
-    names = {row[0]: f"{row[1]}:{row[2]}" for row in db.execute("SELECT id, agent, native_id FROM session")}
-    db.close()
-    for row in rows:
-        by_session[names[row["session_id"]]].append(row)
-    with open_store(store_path) as store:
-        for track in tracks(store, agent=agent):
-            found, own = profile(track), by_session[str(track.ref)]
-            failed, calls, _ = _count(own)
-            assert (found.counts.failed, found.counts.counted) == (failed, calls)
-            assert found.calls == sum(row["counts_as"] != "trivial" for row in own)
-            assert found.error_rate.value == (failed / calls if calls else None)
-            outcomes = [row["counts_as"] == "failed" for row in own if row["counts_as"] in ("ok", "failed")]
-            fifth = len(outcomes) // 5
-            early = sum(outcomes[:fifth]) / fifth if fifth else None
-            late = sum(outcomes[-fifth:]) / fifth if fifth else None
-            assert (found.early.value, found.late.value) == (early, late)

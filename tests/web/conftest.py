@@ -7,7 +7,24 @@ from collections.abc import Iterator
 import pytest
 
 from seasoned.confirm.policy import ActionRule, Policy, RateRule
-from tests.web.pages import Site, site
+from tests.web.filled import fill_sessions
+from tests.web.pages import Site, Visitor, site
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The pages of the sample histories."""
+    home = tmp_path_factory.mktemp("home")
+    fill_sessions(home)
+    with site(home) as found:
+        yield found
+
+
+@pytest.fixture
+def reader(filled: Site) -> Iterator[Visitor]:
+    """Somebody who came by the link that only reads."""
+    with filled.reader() as visitor:
+        yield visitor
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,12 @@ class Site:
             visitor.log_in(self.serving.tokens[name])
         return visitor
 
+    def reader(self) -> Visitor:
+        """Somebody who came by the link that only reads."""
+        visitor = Visitor(self.url)
+        assert visitor.client.post(f"/login/{self.visits.link}").status_code == 303
+        return visitor
+
 
 class Visitor:
     """A browser without scripts."""
@@ -64,6 +70,10 @@ class Visitor:
         if answer.status_code == 303:
             self.path = answer.headers["location"].rpartition("/")[0]
         return answer
+
+    def look(self, path: str) -> httpx2.Response:
+        """A page, by its address below those of this visit."""
+        return self.client.get(f"{self.path}/{path}")
 
     def get(self, path: str = "", **options: Any) -> httpx2.Response:
         return self.client.get(f"{self.path}/confirmations{path}", **options)

@@ -137,18 +137,6 @@ def test_a_form_without_what_this_page_holds_changes_nothing(shared: Site, check
     assert shared.serving.look(asked["id"])["status"] == "pending"
 
 
-def test_a_form_from_another_port_of_this_machine_changes_nothing(shared: Site) -> None:
-    asked = shared.serving.ask()
-    with shared.visitor("alice") as alice:
-        answer = alice.client.post(
-            f"{alice.path}/confirmations/{asked['id']}/approve",
-            data={"check": alice.check()},
-            headers={"origin": "http://127.0.0.1:8000", "sec-fetch-site": "same-site"},
-        )
-        assert answer.status_code == 403
-    assert shared.serving.look(asked["id"])["status"] == "pending"
-
-
 def test_looking_decides_nothing(shared: Site) -> None:
     asked = shared.serving.ask()
     with shared.visitor("alice") as alice:

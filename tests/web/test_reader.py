@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from fastapi.routing import APIRoute
 
 from seasoned.web.app import PAGES
 from tests.confirm.keys import WORDS
-from tests.web.filled import fill_sessions
 from tests.web.pages import Site, Visitor, site
 
 PATHS = [page.path for page, _ in PAGES]
-
-
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    home = tmp_path_factory.mktemp("home")
-    fill_sessions(home)
-    with site(home) as found:
-        yield found
-
-
-def enter(visitor: Visitor, token: str) -> None:
-    answer = visitor.client.post(f"/login/{token}")
-    assert answer.status_code == 303
-    visitor.path = answer.headers["location"].rpartition("/")[0]
-
-
-@pytest.fixture
-def onlooker(filled: Site) -> Iterator[Visitor]:
-    with Visitor(filled.url) as visitor:
-        enter(visitor, filled.visits.link)
-        yield visitor
 
 
 def form_value(visitor: Visitor) -> str:
@@ -42,10 +18,8 @@ def form_value(visitor: Visitor) -> str:
 
 
 def test_the_link_lets_several_browsers_read_every_page_as_long_as_the_server_runs(filled: Site) -> None:
-    token = filled.visits.link
     for _ in range(2):
-        with Visitor(filled.url) as visitor:
-            enter(visitor, token)
+        with filled.reader() as visitor:
             for path in PATHS:
                 answer = visitor.client.get(f"{visitor.path}/{path}")
                 assert (path, answer.status_code) == (path, 200)
@@ -54,29 +28,29 @@ def test_the_link_lets_several_browsers_read_every_page_as_long_as_the_server_ru
                 assert answer.headers["cache-control"] == "no-store"
 
 
-def test_an_onlooker_sees_no_request_and_decides_none(filled: Site, onlooker: Visitor) -> None:
+def test_an_onlooker_sees_no_request_and_decides_none(filled: Site, reader: Visitor) -> None:
     asked = filled.serving.ask(description="Only for those who decide.")
     for path in ("", f"/{asked['id']}"):
-        text = onlooker.get(path).text
+        text = reader.get(path).text
         assert "Only for those who decide" not in text and "Passphrase" in text
     for verb in ("approve", "deny"):
-        path = f"{onlooker.path}/confirmations/{asked['id']}/{verb}"
-        assert onlooker.client.post(path, data={"check": form_value(onlooker)}).status_code == 403
+        path = f"{reader.path}/confirmations/{asked['id']}/{verb}"
+        assert reader.client.post(path, data={"check": form_value(reader)}).status_code == 403
     assert filled.serving.look(asked["id"])["status"] == "pending"
 
 
-def test_a_passphrase_makes_an_onlooker_one_who_decides_in_a_visit_of_its_own(filled: Site, onlooker: Visitor) -> None:
+def test_a_passphrase_makes_an_onlooker_one_who_decides_in_a_visit_of_its_own(filled: Site, reader: Visitor) -> None:
     asked = filled.serving.ask()
-    check = form_value(onlooker)
+    check = form_value(reader)
     form = {"check": check, "name": "root", "page": "confirmations"}
-    wrong = onlooker.client.post(f"{onlooker.path}/decide", data={**form, "passphrase": "wrong horse battery staple"})
+    wrong = reader.client.post(f"{reader.path}/decide", data={**form, "passphrase": "wrong horse battery staple"})
     assert wrong.status_code == 401 and "wrong passphrase" in wrong.text
-    assert onlooker.client.post(f"{onlooker.path}/decide", data={**form, "check": "guessed"}).status_code == 403
-    entered = onlooker.client.post(f"{onlooker.path}/decide", data={**form, "passphrase": WORDS})
+    assert reader.client.post(f"{reader.path}/decide", data={**form, "check": "guessed"}).status_code == 403
+    entered = reader.client.post(f"{reader.path}/decide", data={**form, "passphrase": WORDS})
     assert entered.status_code == 303 and entered.headers["location"].endswith("/confirmations")
-    onlooker.path = entered.headers["location"].rpartition("/")[0]
-    assert onlooker.path.startswith("/visit/") and onlooker.client.get("/sessions").status_code == 200
-    assert onlooker.decide(asked["id"], "deny", reason="No.").status_code == 303
+    reader.path = entered.headers["location"].rpartition("/")[0]
+    assert reader.path.startswith("/visit/") and reader.client.get("/sessions").status_code == 200
+    assert reader.decide(asked["id"], "deny", reason="No.").status_code == 303
     assert filled.serving.look(asked["id"])["resolved_by"] == "root"
 
 
@@ -98,7 +72,7 @@ class _Anything(dict[str, str]):
         return "7"
 
 
-def test_no_change_is_taken_from_another_site_or_without_what_the_page_holds(filled: Site, onlooker: Visitor) -> None:
+def test_no_change_is_taken_from_another_site_or_without_what_the_page_holds(filled: Site, reader: Visitor) -> None:
     routes = [route for _, router in PAGES for route in router.routes if isinstance(route, APIRoute)]
     changing = [route.path for route in routes if "POST" in (route.methods or ())]
     assert len(changing) > 4
@@ -111,7 +85,7 @@ def test_no_change_is_taken_from_another_site_or_without_what_the_page_holds(fil
                 assert answer.status_code == 403, (address, headers, answer.status_code)
             assert root.client.post(f"{root.path}{address}").status_code == 403, address
             # Who only reads changes nothing, even with what the page holds.
-            answer = onlooker.client.post(address, data={"check": form_value(onlooker)})
+            answer = reader.client.post(address, data={"check": form_value(reader)})
             assert (answer.status_code, "reading only" in answer.text) == (403, True), address
 
 
@@ -125,8 +99,7 @@ def test_a_page_that_is_told_to_others_asks_the_server_each_time_and_scripts_are
 
 
 def test_an_empty_home_says_on_every_page_what_to_do(tmp_path: Path) -> None:
-    with site(tmp_path) as found, Visitor(found.url) as visitor:
-        enter(visitor, found.visits.link)
+    with site(tmp_path) as found, found.reader() as visitor:
         for path in PATHS:
             answer = visitor.client.get(f"{visitor.path}/{path}")
             assert answer.status_code == 200, path

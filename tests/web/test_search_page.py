@@ -10,7 +10,7 @@ import msgspec
 from seasoned.store.search import fill
 from tests.cli.run import answer
 from tests.web.filled import HOSTILE, fill_sessions, store_of
-from tests.web.pages import Visitor, site
+from tests.web.pages import site
 
 
 def test_a_word_someone_said_leads_to_the_message(home: Path) -> None:
@@ -21,9 +21,7 @@ def test_a_word_someone_said_leads_to_the_message(home: Path) -> None:
         with store.write():
             store.run("search.save_said", (row["id"], 900, msgspec.json.encode([(900, 0, HOSTILE)]).decode()))
         assert fill(store) == 0
-    with site(home) as found, Visitor(found.url) as visitor:
-        visitor.path = visitor.client.post(f"/login/{found.visits.link}").headers["location"]
-        visitor.path = visitor.path.rpartition("/")[0]
+    with site(home) as found, found.reader() as visitor:
         page = visitor.client.get(f"{visitor.path}/overview").text
         assert f'action="{visitor.path}/search"' in page
         page = visitor.client.get(f"{visitor.path}/search", params={"q": "carriers"})

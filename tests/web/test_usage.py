@@ -74,12 +74,6 @@ def test_what_agents_recorded_is_there_by_day_project_and_agent(filled: Site) ->
         assert f'href="{alice.path}/sessions?agent={by_agent[0]["agent"]}"' in look(alice, "?by=key&days=all").text
 
 
-def test_without_anything_it_says_what_to_do(tmp_path: Path) -> None:
-    with site(tmp_path) as found, found.visitor() as alice:
-        text = look(alice).text
-        assert "No requests went through the gateway yet" in text and "No sessions yet" in text
-
-
 def test_with_shared_tables_in_postgres_the_gateway_is_read_there(tmp_path: Path, postgres_url: str) -> None:
     fill_sessions(tmp_path)
     fill_gateway(tmp_path, requests=30, database_url=postgres_url)
