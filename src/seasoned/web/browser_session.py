@@ -33,7 +33,7 @@ class NotLoggedIn(Unauthorised):
     """This browser is not logged in."""
 
 
-class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
+class BrowserSession(msgspec.Struct, kw_only=True):
     """One browser that is logged in; to decide, with one credential and for a limited time."""
 
     # Of one that decides it is part of every address. Browsers send a cookie to every port of a machine, so this one's
@@ -45,6 +45,8 @@ class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
     who: Credential | None = None
     cookie_hash: str = ""
     expires_at: float = 0.0
+    # The person with their key, in memory alone, and until when.
+    unlocked: tuple[UnlockedCredential, float] | None = None
 
     @property
     def path(self) -> str:
@@ -76,20 +78,16 @@ class BrowserSessions:
             for purpose in (b"link", b"cookie", b"check")
         ]
         self._reading = BrowserSession(check=check)
-        # Keys of people at a browser, in memory alone, and until when.
-        self._unlocked: dict[str, tuple[UnlockedCredential, float]] = {}
 
     def unlock(self, visit: BrowserSession, who: UnlockedCredential) -> None:
         """Let a browser decide for a short time: its person has just typed the passphrase."""
-        self._unlocked[visit.number] = (who, self._clock() + UNLOCKED_SECONDS)
+        visit.unlocked = (who, self._clock() + UNLOCKED_SECONDS)
 
     def unlocked(self, visit: BrowserSession) -> UnlockedCredential | None:
         """The person at a browser with their key; None once the passphrase must be typed again."""
-        who, until = self._unlocked.get(visit.number, (None, 0.0))
-        if who is not None and self._clock() >= until:
-            del self._unlocked[visit.number]
-            return None
-        return who
+        if visit.unlocked is not None and self._clock() >= visit.unlocked[1]:
+            visit.unlocked = None
+        return visit.unlocked and visit.unlocked[0]
 
     def check_link(self, token: str) -> None:
         """Raise unless this is the token of the link that the server printed."""
@@ -130,7 +128,7 @@ class BrowserSessions:
     def end(self, visit: BrowserSession) -> None:
         """Log out; the cookie is no longer valid."""
         self._visits.pop(visit.number, None)
-        self._unlocked.pop(visit.number, None)
+        visit.unlocked = None
 
     def _drop_old(self) -> None:
         """Make room for one more; those who read take none."""
@@ -138,11 +136,6 @@ class BrowserSessions:
         self._visits = {number: one for number, one in self._visits.items() if now < one.expires_at}
         while len(self._visits) >= MOST_VISITS:
             del self._visits[next(iter(self._visits))]
-        self._unlocked = {
-            number: (who, until)
-            for number, (who, until) in self._unlocked.items()
-            if number in self._visits and now < until
-        }
 
 
 def _check_role(who: Credential) -> Credential:

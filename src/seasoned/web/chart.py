@@ -12,7 +12,7 @@ from seasoned.report.page.rows import rate_between
 from seasoned.report.trials import rate_of_sums, share
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars, plural
-from seasoned.web.display import sessions_link
+from seasoned.web.display import distinct_names, sessions_link
 
 WEEKS = 26
 _DAY_SECONDS = 86_400
@@ -123,7 +123,7 @@ def _stacked(chart: Chart, names: Mapping[int, date], spent: dict[str, dict[int,
         shapes=shapes,
         across=_dates(list(names.values())),
         down=down,
-        key=[(tone, _name(name)) for tone, name, _ in parts],
+        key=list(zip([tone for tone, _, _ in parts], distinct_names([name for _, name, _ in parts]), strict=True)),
     )
 
 
@@ -220,8 +220,3 @@ def _dates(days: Sequence[date]) -> list[tuple[float, str]]:
     """A few dates below the bars, in the middle of each."""
     step = math.ceil(len(days) / _MOST_LABELS)
     return [(100 * (at + 0.5) / len(days), f"{_day(days[at])}") for at in range(step // 2, len(days), step)]
-
-
-def _name(name: str) -> str:
-    """The last part of a project's key."""
-    return name.rstrip("/").rpartition("/")[2] or name

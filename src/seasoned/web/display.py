@@ -18,6 +18,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
+from seasoned.project import name_of
 from seasoned.report.page.rows import date
 from seasoned.text import plural
 
@@ -124,9 +125,16 @@ def session_link(session: str) -> str:
     return f"sessions/{quote(session, safe=':')}"
 
 
-def sessions_link(**wanted: str) -> str:
-    """The list of sessions with these filters."""
-    return f"sessions?{urlencode(wanted)}" if wanted else "sessions"
+def sessions_link(**wanted: str | None) -> str:
+    """The list of sessions with these filters; None filters nothing."""
+    asked = urlencode({name: value for name, value in wanted.items() if value is not None})
+    return f"sessions?{asked}" if asked else "sessions"
+
+
+def distinct_names(keys: Sequence[str]) -> list[str]:
+    """The names of projects; of two with one name, the keys too."""
+    names = [name_of(key) for key in keys]
+    return [name if names.count(name) == 1 else f"{name} ({key})" for key, name in zip(keys, names, strict=True)]
 
 
 def project_link(key: str) -> str:

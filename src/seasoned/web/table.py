@@ -16,7 +16,7 @@ from seasoned.project import name_of
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import find_project
 from seasoned.text import dollars
-from seasoned.web.display import percent, session_link, short
+from seasoned.web.display import distinct_names, percent, session_link, short
 from seasoned.web.login import Visitor
 from seasoned.web.response import HEADERS, render, with_query
 
@@ -39,7 +39,7 @@ class TableCell(msgspec.Struct, frozen=True):
     tone: str = ""
     # Text in `backticks` is shown as code.
     has_code: bool = False
-    # Shown in small print after the value, such as an id.
+    # Shown in small print after the value, such as a key.
     small_print: str = ""
 
 
@@ -53,6 +53,8 @@ class Column(msgspec.Struct, frozen=True):
     is_time: bool = False
     # Left out where there is little room.
     is_minor: bool = False
+    # Whether its values stay on one line.
+    no_wrap: bool = False
     # Whether its head is a link that sorts by it, the largest first.
     can_sort: bool = False
 
@@ -187,9 +189,7 @@ def session_cell(ref: str, store: Store) -> TableCell:
     """The name of a session by its reference, with a link; the session need not be in the store."""
     agent, _, native_id = ref.partition(":")
     row = store.row("page.named", {"agent": agent, "native_id": native_id})
-    if row is None or not row["title"]:
-        return TableCell(ref, href=session_link(ref))
-    return TableCell(ref, short(row["title"]), session_link(ref), small_print=ref)
+    return TableCell(ref, short(row["title"]) if row is not None and row["title"] else None, session_link(ref))
 
 
 _MOST_CHOICE = 80
@@ -207,19 +207,6 @@ class ProjectChoice(msgspec.Struct, frozen=True):
         """The query for the chosen project; empty for all."""
         return "" if self.key is None else f"?{urlencode({'project': self.key})}"
 
-    def within(self, table: Table) -> Table:
-        """The table with links to the sessions of the chosen project only."""
-        if self.key is None:
-            return table
-        rows = [tuple(msgspec.structs.replace(cell, href=self.link(cell.href)) for cell in row) for row in table.rows]
-        return msgspec.structs.replace(table, rows=rows)
-
-    def link(self, href: str | None) -> str | None:
-        """A link to the list of sessions, with the chosen project added; others stay as they are."""
-        if self.key is None or href is None or href.partition("?")[0] != "sessions":
-            return href
-        return f"{href}{'&' if '?' in href else '?'}{urlencode({'project': self.key})}"
-
 
 def choice_of(store: Store, request: Request) -> ProjectChoice:
     """The project that the address asks for; NotFound or UsageError if it is unknown or ambiguous."""
@@ -228,13 +215,8 @@ def choice_of(store: Store, request: Request) -> ProjectChoice:
     key = None
     if asked:
         key = asked if asked in keys else find_project(store, asked, base="/").key
-    # Of two projects with one name, the keys are shown too.
-    names = [name_of(one) for one in keys]
-    shown = [
-        _choice_text(name if names.count(name) == 1 else f"{name} ({key})")
-        for key, name in zip(keys, names, strict=True)
-    ]
-    choices = sorted(zip(keys, shown, strict=True), key=lambda pair: pair[1].lower())
+    shown = zip(keys, map(_choice_text, distinct_names(keys)), strict=True)
+    choices = sorted(shown, key=lambda pair: pair[1].lower())
     if key is not None and key not in keys:
         choices.append((key, _choice_text(name_of(key))))
     return ProjectChoice(key, tuple(choices))

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 from seasoned.errors import NotFound
 from seasoned.report.page.sections import render, words
 from seasoned.report.report import Report, revision
-from seasoned.web.display import session_link
+from seasoned.web.display import session_link, sessions_link
 from seasoned.web.history_store import CacheLookup, histories_of, look_up
 from seasoned.web.login import Here
 from seasoned.web.response import HEADERS, Page, page_router
@@ -18,8 +18,6 @@ from seasoned.web.table import ProjectChoice, answer, choice_of
 
 PAGE = Page("Insight", "insight")
 router = page_router()
-# What a figure of the headline is made of.
-_LINKS = {"Sessions": "sessions", "Mistakes that recur": "#errors"}
 
 
 @router.get("/insight")
@@ -34,7 +32,8 @@ async def show(request: HTTPRequest, here: Here) -> Response:
         "insight.html",
         has_sessions=has_sessions,
         found=found,
-        links={name: chosen.link(link) for name, link in _LINKS.items()},
+        # What a figure of the headline is made of.
+        links={"Sessions": sessions_link(project=chosen.key), "Mistakes that recur": "#errors"},
         project=chosen,
         **values,
     )

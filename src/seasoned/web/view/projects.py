@@ -87,7 +87,8 @@ async def show_list(request: HTTPRequest, here: Here, after: str | None = None) 
 
     def look(store: Store) -> tuple[Table, DatabaseRow | None]:
         rows, more = cut(list_projects(store), after)
-        cells = [_row(one) for one in rows]
+        names = [one.name for one in rows]
+        cells = [_row(one, is_alone=names.count(one.name) == 1) for one in rows]
         table = Table(name="projects", title="Projects", columns=_COLUMNS, rows=cells, empty=_NONE_YET, **more)
         return table, store.row("project.without")
 
@@ -149,12 +150,13 @@ def _find(store: Store, key: str) -> ProjectRow:
     return row
 
 
-def _row(one: ProjectRow) -> tuple[TableCell, ...]:
+def _row(one: ProjectRow, *, is_alone: bool) -> tuple[TableCell, ...]:
     sessions = sessions_link(project=one.key)
     usage = f"usage?{urlencode({'project': one.key})}"
     failures = sessions_link(project=one.key, outcome="failures", sort="-failed")
     return (
-        TableCell(one.name, href=project_link(one.key)),
+        # Where the keys have no room, two of one name must differ.
+        TableCell(one.name, href=project_link(one.key), small_print="" if is_alone else one.key),
         TableCell(one.key),
         TableCell(one.sessions, href=sessions),
         TableCell(one.calls, href=sessions_link(project=one.key, sort="-calls")),

@@ -51,7 +51,7 @@ OUTCOMES: dict[str, tuple[int, int, int | None]] = {
 _NEWEST = 8
 COLUMNS = (
     Column("session", "Session"),
-    Column("agent", "Agent", is_minor=True),
+    Column("agent", "Agent", is_minor=True, no_wrap=True),
     Column("at", "When", is_time=True, can_sort=True),
     Column("task_type", "Task", is_minor=True),
     Column("messages", "Messages", is_number=True, can_sort=True, is_minor=True),

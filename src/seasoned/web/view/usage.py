@@ -89,8 +89,8 @@ async def show(
         here,
         "usage.html",
         tables=(
-            chosen.within(_gateway_table(passed, through)),
-            chosen.within(_recorded_table(own_by, own, after)),
+            _gateway_table(passed, through, key),
+            _recorded_table(own_by, own, after, key),
         ),
         chart=chart,
         figures=_figures(through, own, days, counts_once=own_by in ("project", "agent")),
@@ -103,17 +103,19 @@ async def show(
     )
 
 
-def _gateway_table(by: GroupBy, found: Sequence[UsageTotal]) -> Table:
+def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], project: str | None) -> Table:
+    unnamed = {"key": "without a key", "model": "no model named"}.get(by, "unknown")
     rows = [
         (
-            _name_cell(by, one.name),
+            TableCell(one.name, one.name or unnamed, link),
             TableCell(one.requests),
-            *[_figure(getattr(one.usage, name), _sessions_of(by, one.name)) for name in _FIGURES],
+            *[_figure(getattr(one.usage, name), link) for name in _FIGURES],
             cost_cell(one.cost_usd),
             TableCell(one.unpriced),
             TableCell(one.last_at),
         )
         for one in found[:PAGE_ROWS]
+        for link in [_sessions_of(by, one.name, project)]
     ]
     more = ""
     if len(found) > PAGE_ROWS:
@@ -133,23 +135,17 @@ def _figure(value: int | None, href: str | None) -> TableCell:
     return TableCell(value, href=None if value is None else href)
 
 
-def _name_cell(by: GroupBy, name: str | None) -> TableCell:
-    unnamed = {"key": "without a key", "model": "no model named"}.get(by, "unknown")
-    return TableCell(name, shown=name if name is not None else unnamed, href=_sessions_of(by, name))
-
-
-def _sessions_of(by: str, name: str | None) -> str | None:
+def _sessions_of(by: str, name: str | None, project: str | None) -> str | None:
     """The sessions that a figure is made of."""
     if not name or by in ("key", "block"):
         return None
-    if by == "day":
-        return sessions_link(since=name, until=name)
     if by == "project":
         return sessions_link(project=name, sort="-cost")
-    return sessions_link(agent=name) if by == "agent" else sessions_link(q=name)
+    wanted = {"day": {"since": name, "until": name}, "agent": {"agent": name}, "model": {"q": name}}[by]
+    return sessions_link(**wanted, project=project)
 
 
-def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -> Table:
+def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None, project: str | None) -> Table:
     shown, more = cut(parts, after)
     cells = [
         (
@@ -162,7 +158,7 @@ def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None) -
             TableCell(one.unpriced),
         )
         for one in shown
-        for link in [_sessions_of(by, one.name)]
+        for link in [_sessions_of(by, one.name, project)]
     ]
     return Table(
         name="recorded",
