@@ -42,7 +42,7 @@ EVENTS = {
     ],
     "cursor": ["stop", "sessionStart", "preToolUse", "postToolUse", "sessionEnd"],
 }
-NEW = [*FILES, "opencode"]
+NEW = [*FILES, "opencode", "codex"]
 
 
 def files(home: Path) -> dict[str, bytes]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.connect.apply import apply_plan, is_connected, undo, undo_plan
+from seasoned.connect.apply import apply_plan, is_connected, undo
 from seasoned.connect.plan import ConnectPlan, FileChange, LinkedFolder, make_links, preview, read_present
-from seasoned.errors import CannotDo, NotFound
+from seasoned.errors import CannotDo
 
 
 def plan_for(path: Path, after: bytes | None, *links: LinkedFolder) -> ConnectPlan:
@@ -109,20 +109,6 @@ def test_edits_inside_our_part_are_refused_with_both_differences(tmp_path: Path)
     assert path.read_bytes() == b"ours, but better\n"
     path.write_bytes(b"one\n")
     assert undo("demo", home=tmp_path / "home").changes == (), "taken out by hand is undone"
-
-
-def test_a_second_change_still_goes_back_to_the_first_state(tmp_path: Path) -> None:
-    path = tmp_path / "notes"
-    path.write_bytes(b"first\n")
-    applied(tmp_path / "home", plan_for(path, b"first\nours 1\n"))
-    applied(tmp_path / "home", plan_for(path, b"first\nours 2\n"))
-    undo("demo", home=tmp_path / "home")
-    assert path.read_bytes() == b"first\n"
-
-
-def test_undoing_what_was_never_done_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="not connected"):
-        undo_plan("demo", home=tmp_path)
 
 
 def test_a_former_state_that_was_tampered_with_is_not_restored(tmp_path: Path) -> None:

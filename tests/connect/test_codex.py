@@ -148,31 +148,3 @@ def test_our_server_goes_in_and_out_and_leaves_the_lines_of_others(
     assert with_server(after, moved, path) == with_server(text, moved, path), "another entry replaces it"
     rest = without_server(after + newline + newline.join(since), path).splitlines()
     assert [line for line in rest if line] == [line for line in [*text.splitlines(), *since] if line]
-
-
-@pytest.mark.parametrize(
-    ("parts", "events", "files"),
-    [
-        ("warm", ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"], ["hooks.json"]),
-        ("hints", ["PreToolUse", "PostToolUse", "Stop", "SessionEnd"], ["hooks.json"]),
-        ("confirmations", ["PreToolUse"], ["hooks.json"]),
-        ("reviews", ["Stop", "SessionEnd"], ["hooks.json"]),
-        ("mcp", [], ["config.toml"]),
-    ],
-)
-def test_the_user_chooses_the_parts(home: Path, parts: str, events: list[str], files: list[str]) -> None:
-    folder = home / ".codex"
-    folder.mkdir()
-    answer = connect_json("codex", "--yes", "--parts", parts)
-    assert [Path(one["path"]).name for one in answer["changes"]] == files
-    assert sorted(one.name for one in folder.iterdir() if one.is_file()) == sorted(files)
-    if events:
-        hooks = json.loads((folder / "hooks.json").read_text())["hooks"]
-        assert list(hooks) == events
-        assert ("exit 2" in json.dumps(hooks)) == (parts == "confirmations"), "only confirmations can stop a call"
-    assert connect_json("codex", "--yes")["state"] == "unchanged"
-    connect("codex", "--yes", "--parts", "warm,hints,confirmations,reviews,mcp")
-    connect("codex", "--yes", "--parts", parts)
-    assert sorted(one.name for one in folder.iterdir() if one.is_file() and one.stat().st_size) == sorted(files)
-    connect("codex", "--undo", "--yes")
-    assert [one for one in folder.iterdir() if one.is_file()] == []

@@ -113,15 +113,6 @@ def test_connecting_shows_its_change_keeps_it_and_takes_it_back(hermes: Path) ->
     assert file.read_bytes() == written
 
 
-def test_an_edit_since_then_stays_when_it_is_taken_back(hermes: Path) -> None:
-    file = hermes / "config.yaml"
-    file.write_text("model: x\nplugins:\n  enabled: [a]\n")
-    connect("hermes", "--yes")
-    file.write_text(file.read_text().replace("model: x", "model: y  # better"))
-    connect("hermes", "--undo", "--yes")
-    assert file.read_text() == "model: y  # better\nplugins:\n  enabled: [a]\n"
-
-
 def test_where_there_is_no_hermes_nothing_is_made(home: Path) -> None:
     with pytest.raises(CannotDo, match="Hermes was not found"):
         plan(load(), programs=Path("/"))

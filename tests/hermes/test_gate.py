@@ -131,12 +131,6 @@ def test_code_and_other_tools_are_looked_at_too() -> None:
     assert refused({"command": "npm publish"}, "terminal") is not None
 
 
-def test_a_service_that_hangs_or_is_gone_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SEASONED_CONFIRM_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("SEASONED_CONFIRM_TOKEN", "x" * 40)
-    assert "did not answer" in str(refused(RISKY))
-
-
 def test_a_configuration_that_cannot_be_read_means_no(home: Path) -> None:
     (home / ".seasoned").mkdir()
     (home / ".seasoned" / "config.toml").write_text("confirm_url = [")

@@ -1,4 +1,4 @@
-"""The real Hermes with memory and skills of its project: in every request, in no file of Hermes, said to its user."""
+"""Memory and skills in Hermes: where they stand in a request, and the line that its user sees."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from seasoned.store.project import project_key
 from tests.hermes.house import House, turn
 from tests.scripted_server import serve_script
 
-TOOLSETS = ["terminal", "seasoned"]
-
 
 def keep_memory(house: House) -> None:
     """A note and a skill of the project that Hermes is started in, a note of another one, and a line about the user."""
@@ -32,19 +30,6 @@ def keep_memory(house: House) -> None:
         (folder / "MEMORY.md").write_text(note)
     (house.ours / "memory").mkdir()
     (house.ours / "memory" / "USER.md").write_text("Mira likes short answers.")
-
-
-def memory_in(body: dict[str, Any]) -> str:
-    """What a request says of memory, from its mark to its end; it stands in the system prompt and nowhere else."""
-    system = body["messages"][0]
-    assert system["role"] == "system" and str(body["messages"][1:]).count("[seasoned:memory]") == 0
-    text = system["content"] if isinstance(system["content"], str) else system["content"][-1]["text"]
-    return text[text.index("[seasoned:memory]") :] if "[seasoned:memory]" in text else ""
-
-
-def key_of_project(house: House) -> str:
-    with open_store(house.config.store_path) as store:
-        return str(project_key(store, str(Path.cwd())))
 
 
 @pytest.mark.parametrize(

@@ -159,19 +159,6 @@ def test_a_store_that_is_broken_or_busy_leaves_requests_as_they_are(config: Conf
     assert not is_warm(sent(plugin, session="s3"))
 
 
-def test_requests_of_one_session_that_come_at_once_get_one_block(config: Config) -> None:
-    plugin = Plugin(config, HermesSettings())
-    found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(json.dumps(sent(plugin)))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    assert len(set(found)) == 1
-    assert count(config, "SELECT max(uses) FROM template_name") == 1
-
-
 def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Config) -> None:
     found: list[str] = []
     gate = threading.Barrier(4)

@@ -18,7 +18,6 @@ import pytest
 
 from seasoned.app.doctor import run_checks
 from seasoned.app.learn import learn
-from seasoned.background import start
 from seasoned.config import Config, load
 from seasoned.example.library.storage import save, snapshot
 from seasoned.file_lock import locked
@@ -284,17 +283,6 @@ def test_the_process_is_on_its_own_and_lets_others_go_first(tmp_path: Path) -> N
     assert (seen["open"], seen["stdout"]) == ([], "/dev/null"), "no pipe of the agent is held open"
     assert str(project) not in seen["path"] and "" not in seen["path"]
     assert took < 1 + time.monotonic() - begun, "the caller did not wait for it"
-
-
-def test_processes_that_ended_are_collected_by_a_server_that_starts_many() -> None:
-    for _ in range(3):
-        start("this")  # prints a poem and ends
-        time.sleep(0.3)
-    start("this")
-    done = subprocess.run(
-        ["ps", "--ppid", str(os.getpid()), "-o", "stat="], capture_output=True, text=True, check=False
-    )
-    assert done.stdout.count("Z") <= 2
 
 
 @pytest.mark.slow

@@ -166,12 +166,6 @@ def check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why(
     assert f"alice denied 'delete_data': {REASON}" in said
 
 
-def check_a_failure_that_is_known_brings_its_repair(place: ClaudeCode, ran: tuple[list[Line], list[Line]]) -> None:
-    said = said_after(ran[0][2], WRONG)
-    assert WEEK in said
-    assert f"[seasoned] `{RIGHT}` works here (2 sessions" in said
-
-
 def check_a_call_that_is_known_to_fail_brings_what_works(place: ClaudeCode, ran: tuple[list[Line], list[Line]]) -> None:
     lines = main_thread(ran[0], ASKED)
     hint = f"[seasoned] Test: `{PLAIN}` works here (2 sessions"
@@ -241,7 +235,6 @@ def test_a_connected_claude_code_begins_warm_asks_recalls_and_is_reviewed(home: 
         check_after_a_compaction_the_same_guidance_is_there_again,
         check_a_sub_agent_is_shown_nothing,
         check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why,
-        check_a_failure_that_is_known_brings_its_repair,
         check_a_call_that_is_known_to_fail_brings_what_works,
         check_an_edit_that_claude_code_refused_gets_no_late_answer,
         check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,

@@ -11,8 +11,6 @@ import pytest
 pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from mcp import Client
-from seasoned.config import load
-from seasoned.mcp_server.tools import REMEMBERED, ConfirmationTools
 from tests.confirm.serving import Serving, serving
 from tests.mcp.clients import talk, talk_over_stdio, text
 
@@ -89,10 +87,3 @@ def test_wrong_arguments_give_an_error_that_a_model_can_act_on(
     assert result.is_error
     assert said in text(result)
     assert "Traceback" not in text(result)
-
-
-def test_what_was_asked_is_remembered_only_for_so_many_requests(known: Serving) -> None:
-    tools = ConfirmationTools(load())
-    tools._asked.update((f"old-{number}", None) for number in range(REMEMBERED))
-    asked = asyncio.run(tools.request_confirmation(**ASKED))
-    assert (len(tools._asked), "old-0" in tools._asked, asked["id"] in tools._asked) == (REMEMBERED, False, True)
