@@ -80,7 +80,7 @@ def test_the_user_sees_the_line_at_the_terminal_of_hermes(tmp_path: Path) -> Non
             os.close(terminal)
 
 
-def _says(terminal: int, text: str, seconds: float = 60.0) -> bool:
+def _says(terminal: int, text: str, seconds: float = 180.0) -> bool:
     """Whether a terminal shows a text in time."""
     seen = b""
     ends = time.monotonic() + seconds
