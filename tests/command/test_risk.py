@@ -6,20 +6,15 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
 from itertools import chain, product
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.command.action import HIGH_RISK
-from seasoned.command.risk import (
-    Need,
-    need_of_call,
-    need_of_command,
-)
+from seasoned.command.risk import Need, need_of_call, need_of_command
 from seasoned.command.rows import only_looks
 from tests.command.probes import commands
 from tests.each_case import each_case
@@ -28,96 +23,6 @@ FOLDER = "/home/mira/parcel"
 # What the rows of the table find is in `probe/rows.txt`; here are the other rules, and a few rows in other words.
 COMMANDS = [(command, action) for action, _, command in (line.partition("\t") for line in commands("needs"))]
 HARMLESS = commands("harmless_commands")
-CALLS: list[tuple[str, dict[str, Any], str]] = [
-    ("Bash", {"command": "rm -rf /srv/data"}, "delete_data"),
-    ("bash", {"command": "npm publish"}, "publish_package"),
-    ("terminal", {"command": "systemctl stop nginx"}, "shutdown_service"),
-    ("exec_command", {"cmd": "terraform destroy"}, "delete_data"),
-    ("shell", {"command": ["bash", "-lc", "dropdb -h db.example.com shop"]}, "wipe_database"),
-    ("local_shell", {"action": {"command": ["kubectl", "apply", "-f", "k8s/"]}}, "deploy_production"),
-    ("write_stdin", {"session_id": 1, "chars": "DROP TABLE users;\n"}, "wipe_database"),
-    ("write_stdin", {"session_id": 1, "chars": "rm -rf /srv\n"}, "delete_data"),
-    ("process", {"action": "submit", "data": "alembic -x url=$PROD_URL upgrade head"}, "migrate_database"),
-    ("execute_code", {"code": "import os\nos.system('dropdb -h db.example.com shop')"}, "wipe_database"),
-    ("python", {"code": "import shutil\nshutil.rmtree('/srv/data')"}, "delete_data"),
-    ("mcp__ide__executeCode", {"code": "db.execute('TRUNCATE users')"}, "wipe_database"),
-    ("some_unknown_tool", {"command": "git push --force origin main"}, "delete_data"),
-    ("mcp__postgres__query", {"sql": "DROP TABLE users"}, "wipe_database"),
-    ("mcp__postgres__execute", {"query": "DELETE FROM users"}, "delete_data"),
-    ("mcp__db__drop_table", {"table": "users"}, "wipe_database"),
-    ("mcp__supabase__apply_migration", {"name": "x"}, "migrate_database"),
-    ("wipe_database", {}, "wipe_database"),
-    ("deploy_production", {"tag": "v1"}, "deploy_production"),
-    ("deployProduction", {}, "deploy_production"),
-    ("Deploy-Production", {}, "deploy_production"),
-    ("transfer_funds", {"amount": 5}, "transfer_funds"),
-    ("mcp__bank__send_payment", {"amount": 5}, "transfer_funds"),
-    ("mcp__stripe__create_refund", {"charge": "c"}, "transfer_funds"),
-    ("mcp__vercel__deploy_to_vercel", {}, "deploy_production"),
-    ("mcp__aws__terminate_instance", {"id": "i-1"}, "shutdown_service"),
-    ("restart_server", {}, "shutdown_service"),
-    ("grant_role", {"user": "bob"}, "modify_permissions"),
-    ("mcp__github__add_collaborator", {"user": "bob"}, "modify_permissions"),
-    ("rotate_api_key", {}, "rotate_keys"),
-    ("mcp__crm__delete_customer", {"id": 1}, "delete_data"),
-    ("publish_package", {}, "publish_package"),
-    ("ssh_exec", {"host": "web1"}, "exec_remote"),
-    ("Write", {"file_path": "/home/mira/.seasoned/policy.toml", "content": ""}, "modify_permissions"),
-    ("Edit", {"file_path": "/home/mira/.ssh/authorized_keys", "new_string": "x"}, "modify_permissions"),
-    ("apply_patch", {"input": "*** Begin Patch\n*** Update File: /etc/sudoers\n"}, "modify_permissions"),
-    ("delete_file", {"path": "/srv/data/a"}, "delete_data"),
-    ("Write", {"file_path": "/home/mira/.claude/settings.json", "content": "{}"}, "modify_permissions"),
-    ("Write", {"file_path": "/home/mira/.seasoned/secrets/hook_secret", "content": "x"}, "modify_permissions"),
-    ("mcp__shell__run", {"args": ["rm", "-rf", "/srv"]}, "delete_data"),
-    ("mcp__ssh__exec", {"host": "web1", "command": "uptime"}, "exec_remote"),
-    ("mcp__jobs__start", {"payload": {"steps": [{"command": "rm -rf /srv"}]}}, "delete_data"),
-]
-HARMLESS_CALLS: list[tuple[str, dict[str, Any]]] = [
-    ("Bash", {"command": "ls -la", "description": "rm -rf / is not run"}),
-    ("Read", {"file_path": "/etc/passwd"}),
-    ("Read", {"file_path": "/home/mira/.seasoned/policy.toml"}),
-    ("Grep", {"pattern": "DROP TABLE"}),
-    ("Glob", {"pattern": "**/deploy.sh"}),
-    ("Write", {"file_path": "notes.md", "content": "rm -rf /"}),
-    ("Edit", {"file_path": "app.py", "old_string": "DROP TABLE x", "new_string": ""}),
-    ("WebFetch", {"url": "https://example.com", "prompt": "how to drop a database"}),
-    ("mcp__ssh__list_hosts", {}),
-    ("mcp__jobs__start", {"payload": {"steps": [{"command": "pytest -q"}]}}),
-    ("WebSearch", {"query": "drop table users"}),
-    ("TodoWrite", {"todos": [{"content": "deploy production"}]}),
-    ("Task", {"prompt": "delete the database and deploy"}),
-    ("str_replace_editor", {"command": "view", "path": "/etc/passwd"}),
-    ("delete_file", {"path": "build/a.o"}),
-    ("mcp__db__list_tables", {}),
-    ("mcp__db__describe_table", {"table": "users"}),
-    ("mcp__postgres__query", {"sql": "SELECT * FROM users WHERE id = 1"}),
-    ("mcp__stripe__list_payments", {}),
-    ("mcp__stripe__get_balance", {}),
-    ("mcp__vercel__get_deployment", {"id": 1}),
-    ("mcp__vercel__list_deployments", {}),
-    ("deploy_preview", {}),
-    ("mcp__github__get_file_contents", {"path": "deploy.sh"}),
-    ("mcp__github__create_pull_request", {"title": "drop database"}),
-    ("mcp__github__search_code", {"query": "terraform destroy"}),
-    ("request_permissions", {"scope": "write"}),
-    ("KillShell", {"shell_id": "1"}),
-    ("TaskStop", {"task_id": "1"}),
-    ("process", {"action": "list"}),
-    ("write_stdin", {"session_id": 1, "chars": "y\n"}),
-    ("execute_code", {"code": "print('rm -rf /')"}),
-    ("skill_view", {"name": "deploy"}),
-    ("memory", {"action": "remove", "text": "x"}),
-    ("browser_click", {"ref": "deploy"}),
-    ("", {}),
-]
-
-
-_Probe = TypeVar("_Probe")
-
-
-def _failures(probes: Iterable[_Probe], holds: Callable[[_Probe], bool]) -> list[_Probe]:
-    """The probes that do not hold, so that a failing test names all of them."""
-    return [probe for probe in probes if not holds(probe)]
 
 
 def _action(need: Need | None) -> str | None:
@@ -125,28 +30,22 @@ def _action(need: Need | None) -> str | None:
 
 
 def test_a_command_needs_the_action_that_it_is() -> None:
-    assert not _failures(COMMANDS, lambda probe: _action(need_of_command(probe[0], folder=FOLDER)) == probe[1])
+    found = {command: _action(need_of_command(command, folder=FOLDER)) for command, _ in COMMANDS}
+    assert found == dict(COMMANDS)
     need = need_of_command("npm publish", folder=FOLDER)
-    assert need is not None
-    assert need.details["command"] == "npm publish"
+    assert need is not None and need.details["command"] == "npm publish"
     assert need.description.startswith("npm publish (it ")
 
 
 def test_a_command_that_only_looks_like_one_needs_nothing() -> None:
-    assert not _failures(HARMLESS, lambda command: need_of_command(command, folder=FOLDER) is None)
+    assert [command for command in HARMLESS if need_of_command(command, folder=FOLDER)] == []
 
 
-def test_a_call_needs_the_action_that_it_is() -> None:
-    assert not _failures(CALLS, lambda probe: _action(need_of_call(probe[0], probe[1])) == probe[2])
+def test_what_a_person_sees_of_a_call() -> None:
     need = need_of_call("restart_server", {"name": "web"}, agent="claude")
-    assert need is not None
-    assert need.details["tool"] == "restart_server"
-    assert need.details["arguments"] == {"name": "web"}
+    assert need is not None and need.action == "shutdown_service"
+    assert need.details["tool"] == "restart_server" and need.details["arguments"] == {"name": "web"}
     assert need.details["agent"] == "claude"
-
-
-def test_a_call_that_only_looks_like_one_needs_nothing() -> None:
-    assert not _failures(HARMLESS_CALLS, lambda probe: need_of_call(probe[0], probe[1]) is None)
 
 
 def test_the_gravest_action_is_asked_for_and_the_others_are_listed() -> None:
@@ -209,8 +108,12 @@ PLAIN = [
 
 
 def test_a_wrapper_keeps_the_action() -> None:
-    probes = [(wrapper.format(command), command) for wrapper in WRAPPERS for command in PLAIN]
-    assert not _failures(probes, lambda probe: _action(need_of_command(probe[0])) == _action(need_of_command(probe[1])))
+    found = {
+        wrapper.format(command): (_action(need_of_command(wrapper.format(command))), _action(need_of_command(command)))
+        for wrapper in WRAPPERS
+        for command in PLAIN
+    }
+    assert {line: actions for line, actions in found.items() if actions[0] != actions[1]} == {}
 
 
 # Three layers whose inside is guessed: some action is found, not always the right one.
@@ -221,7 +124,7 @@ def test_quoting_keeps_the_action() -> None:
     wrong = []
     for command in PLAIN:
         expected = _action(need_of_command(command))
-        for wrappers in chain.from_iterable(product(QUOTING, repeat=depth) for depth in range(4)):
+        for wrappers in chain.from_iterable(product(QUOTING, repeat=depth) for depth in range(1, 4)):
             wrapped = command
             for wrapper in wrappers:
                 wrapped = wrapper.format(shlex.quote(wrapped))
@@ -231,29 +134,22 @@ def test_quoting_keeps_the_action() -> None:
     assert wrong == []
 
 
-_PIECES = st.sampled_from(
-    [
-        *("rm", "-rf", "/", "$(", ")", "(", "`", "'", '"', ";", "&&", "|", "<<EOF\n", "<<EOF", "EOF", "ssh", "psql -c"),
-        *(
-            "DROP",
-            "case x in",
-            "\\",
-            "\x00",
-            "$x",
-            "x=",
-            "{",
-            "}",
-            "sudo",
-            "bash -c",
-            "bash",
-            "-c",
-            "eval",
-            "python -c",
-        ),
-        *("kubectl", "apply", "\n", " ", "\u202e", "~", "..", ">", "<<<", "git push -f", "find", "-exec", "chmod"),
-        *("ssh-keygen -f", "dd of="),
-    ]
+_WORDS = "rm -rf / $( ) ( ` ' ; && | <<EOF EOF ssh DROP $x x= { } sudo bash -c eval kubectl apply ~ .. > <<< find -exec"
+_LONGER = (
+    "<<EOF\n",
+    "psql -c",
+    "case x in",
+    "bash -c",
+    "python -c",
+    "\n",
+    " ",
+    "git push -f",
+    "dd of=",
+    "\\",
+    '"',
+    "\u202e",
 )
+_PIECES = st.sampled_from([*_WORDS.split(), *_LONGER, "\x00"])
 _TEXTS = st.one_of(
     st.text(max_size=300), st.lists(_PIECES, max_size=40).map(" ".join), st.lists(_PIECES, max_size=40).map("".join)
 )
@@ -278,7 +174,10 @@ _KEYS = st.one_of(
 
 
 @given(
-    st.one_of(st.text(max_size=40), st.sampled_from([tool for tool, _, _ in CALLS])),
+    st.one_of(
+        st.text(max_size=40),
+        st.sampled_from(["Bash", "write_stdin", "execute_code", "apply_patch", "mcp__db__q"]),
+    ),
     st.dictionaries(_KEYS, _VALUES, max_size=5),
 )
 @settings(deadline=None)

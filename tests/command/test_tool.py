@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from seasoned.command.rows import TOOLS
 from seasoned.command.tool import (
-    Kind,
-    OutputForm,
+    Commit,
     command_of,
+    commits_of,
     is_trivial,
     kind_of,
     known_tools,
@@ -19,16 +19,15 @@ from seasoned.command.tool import (
     tool_of,
 )
 from seasoned.config import Config
+from seasoned.session import Result, ToolCall
 from tests.each_case import each_case
 from tests.outcome.calls import call, shell
 
 
-def test_every_name_stands_once_and_every_entry_is_legal() -> None:
+def test_every_name_stands_once() -> None:
     names = [name for row in TOOLS.values() for name in row.split()]
     assert len(names) == len(set(names)) == len(known_tools())
     assert all(name == name.lower() for name in names)
-    assert {tool.kind for tool in known_tools().values()} <= set(get_args(Kind))
-    assert {tool.form for tool in known_tools().values()} <= set(get_args(OutputForm))
 
 
 AGENTS_TOOLS = """
@@ -84,7 +83,6 @@ def test_tools_that_no_one_has_heard_of() -> None:
         ("Bash", {"command": "ls"}, "ls"),
         ("shell", {"command": ["bash", "-lc", "ls -l"]}, "ls -l"),
         ("shell", {"command": ["ls", "-l"]}, "ls -l"),
-        ("exec_command", {"cmd": "ls"}, "ls"),
         ("local_shell", {"action": 1, "command": ["ls"]}, "ls"),
         (
             "exec",
@@ -93,7 +91,6 @@ def test_tools_that_no_one_has_heard_of() -> None:
         ),
         ("exec", {"input": "const r = await tools.web__run({open:[{ref_id:'https://example.org'}]}); text(r)"}, None),
         ("exec", {"input": "const patch = '*** Begin Patch'; text(await tools.apply_patch(patch))"}, None),
-        ("exec", {"input": "text(1 + 1)"}, None),
         # Code that was cut inside the text: looking for its end must not take for ever.
         ("exec", {"input": "tools.exec_command({cmd:'" + r"ls\n" * 60 + " … [900 characters]"}, None),
         # Other agents call their shell `exec` too, and may well run JavaScript in it.
@@ -102,7 +99,6 @@ def test_tools_that_no_one_has_heard_of() -> None:
         ("Read", {"command": "ls"}, None),
         ("str_replace_editor", {"command": "view", "path": "/a"}, None),
         ("Bash", {"command": None}, None),
-        ("Bash", {"command": [1, 2]}, None),
         ("Bash", {}, None),
         ("python", {"command": "python x.py"}, "python x.py"),
     ],
@@ -116,13 +112,9 @@ def test_the_command_of_a_call(tool: str, arguments: dict[str, Any], command: st
     [
         ("python x.py", "code"),
         ("cd a && go test ./... | tail", "code"),
-        ("git status", "code"),
-        ("cargo build", "code"),
         ("cat a && ls", "file"),
-        ("rg x | head", "file"),
         ("sed -i s/a/b/ f", "file"),
         ("curl -s https://x | jq .", "research"),
-        ("wget x", "research"),
         ("echo hi", None),
         ("", None),
     ],
@@ -152,3 +144,28 @@ def test_a_tool_of_a_server_is_the_same_under_the_name_that_each_agent_gives_it(
     names = ("mcp__docs__find_page", "docs_find_page", "mcp_docs_find_page", "docs-find_page", "mcp.docs.find_page")
     assert len({same_tool(name) for name in names}) == 1
     assert same_tool("Edit") == same_tool("patch") == "edit"
+
+
+_MADE = "[main 1a2b3c4] Add tests\n 2 files changed, 3 insertions(+)"
+
+
+def _commits(arguments: dict[str, Any], text: str, tool: str = "Bash", **more: Any) -> tuple[Commit, ...]:
+    return commits_of(ToolCall("a", tool, arguments, Result(text), **more))
+
+
+def test_commits_are_read_from_what_git_said() -> None:
+    made = (Commit("1a2b3c4", "main", "Add tests"),)
+    for command in ("git commit -m x", "cd a && git add . && git -C b commit -F -", "git cherry-pick abc"):
+        assert _commits({"command": command}, _MADE) == made, command
+    assert _commits({"command": ["bash", "-lc", "git commit -m x"]}, _MADE, "shell") == made
+    root = "[x/y (root-commit) 1a2b3c4d] First\n[detached HEAD 2b3c4d5] Second"
+    assert [one.branch for one in _commits({"command": "git commit; git commit"}, root)] == ["x/y", "detached HEAD"]
+
+
+def test_nothing_else_is_a_commit() -> None:
+    for command in ("cat log.txt", "git log", "echo git commit", "./release.sh"):
+        assert _commits({"command": command}, _MADE) == (), command
+    assert _commits({"command": "git commit"}, "nothing to commit, working tree clean") == ()
+    assert _commits({"command": "git commit"}, _MADE, synthetic=True) == ()
+    assert _commits({"path": "git commit"}, _MADE, "Read") == ()
+    assert commits_of(ToolCall("a", "Bash", {"command": "git commit"})) == ()
