@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ from seasoned.config import Config
 from seasoned.schedule.job import Job, JobRun
 from seasoned.store import open_store
 from seasoned.store.search import find_session
+from tests.cli.run import seasoned
 from tests.each_case import each_case
 from tests.schedule.made import START, job
 from tests.schedule.places import Beat, config_at_home, run_job, script
@@ -109,6 +113,22 @@ def test_a_model_that_refuses_is_a_failed_agent() -> None:
     record, _ = played(job(), ValueError("out of order"))
     assert (record.outcome, record.fault) == ("failed", "agent")
     assert "out of order" in record.reason
+
+
+def test_a_job_starts_no_agent_once_the_budget_of_the_day_is_used_up() -> None:
+    usage = {"input_tokens": 10_000, "output_tokens": 1000}
+    at = datetime.now(UTC).isoformat()
+    message = {"id": "m1", "role": "assistant", "model": "claude-sonnet-4-5", "content": "Done.", "usage": usage}
+    spent = {"type": "assistant", "sessionId": "s1", "uuid": "u1", "cwd": "/srv", "timestamp": at, "message": message}
+    file = Path(os.environ["HOME"]) / "s1.jsonl"
+    file.write_text(json.dumps(spent) + "\n")
+    for budget, outcome in ((0.01, "failed"), (100.0, "ok")):
+        with serve_script("Hello.") as server:
+            config = home_with(server, budget_usd_per_day=budget)
+            seasoned("scan", file), seasoned("usage")
+            record = run_job(job(), config)
+            assert (record.outcome, len(server.heard)) == (outcome, outcome == "ok")
+        assert ("Budget of this day: $0.0" in record.reason) == (outcome == "failed"), record.reason
 
 
 def test_without_a_model_the_failure_says_what_is_missing() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import msgspec
 
+from seasoned.app.gateway import budgets
 from seasoned.app.stores import kept_secrecy, shared_database
 from seasoned.atomic_write import make_private_folder
 from seasoned.begin.memory import project_folder
@@ -118,6 +119,18 @@ def _choice(config: Config, chosen: ChosenModel) -> ModelChoice:
     return choose_model(config, chosen.model, chosen.base_url)
 
 
+def _budget_left(config: Config) -> float | None:
+    """What is left of today's budget, None without one; CannotDo if a budget is used up: nobody watches a job."""
+    try:
+        with open_store(config.store_path) as store:
+            known = budgets(config, store)
+    except StoreError:
+        known = []  # a job also runs without its store
+    if (over := next((one for one in known if one.is_over), None)) is not None:
+        raise CannotDo(f"No agent was started, because the budget is used up. {over.sentence}")
+    return next((one.budget_usd - (one.spent_usd or 0.0) for one in known if one.period == "day"), None)
+
+
 def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable[[], bool]) -> AgentAnswer:
     # Without a folder the job gets its own in the home folder, so that jobs never share files by accident.
     folder = Path(task.job.folder) if task.job.folder is not None else config.home / "jobs" / task.job.id
@@ -136,6 +149,7 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
         instructions=_instructions(config, secrecy, task, folder) if agent == MODEL else "",
         tools="terminal" if task.job.terminal else "files",
         seconds=task.timeout_seconds,
+        budget_usd=_budget_left(config),
     )
     # `beat` also shows the scheduler that this run is alive. False: it lost its claim, or all is stopping.
     ran = run(config, request, stop=lambda: not beat())
