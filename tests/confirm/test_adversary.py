@@ -10,7 +10,6 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -92,14 +91,6 @@ def test_a_second_agents_credential_approves_nothing_and_learns_nothing(
     assert _approve(service, target["id"], name="other") == 404
 
 
-def test_no_credential_approves_nothing(service: Serving, target: dict[str, Any]) -> None:
-    assert _approve(service, target["id"], headers={}) == 401
-
-
-def test_a_token_made_up_in_the_right_form_is_nobodys(service: Serving, target: dict[str, Any]) -> None:
-    assert _approve(service, target["id"], headers={"Authorization": "Bearer ssn_approver_" + "A" * 43}) == 401
-
-
 def test_the_hash_that_the_store_holds_is_no_token(service: Serving, target: dict[str, Any]) -> None:
     with contextlib.closing(sqlite3.connect(service.config.store_path)) as store:
         hashes = [row[0] for row in store.execute("SELECT token_hash FROM credential WHERE role <> 'agent'")]
@@ -161,36 +152,7 @@ def test_an_id_that_is_none_finds_nothing(service: Serving, target: dict[str, An
     check_each(["*", "%25", "_", "null", "undefined", "0", "-1", "..", "{id}x", "{id} ", "%00{id}", "ALL"], check)
 
 
-def test_no_body_changes_who_one_is(service: Serving, target: dict[str, Any]) -> None:
-    def check(content: bytes, kind: str) -> None:
-        with service.client("agent") as client:
-            reply = client.post(f"/confirm/{target['id']}/approve", content=content, headers={"Content-Type": kind})
-        assert reply.status_code in (400, 403, 413)
-
-    check_each(
-        [
-            (b"x" * 2_000_000, "application/json"),
-            (b'{"reason": "\xff"}', "application/json"),
-            (b'{"reason": {"approve": true}}', "application/json"),
-            (b"reason=x&role=admin&token=y", "application/x-www-form-urlencoded"),
-            (b'--x\r\n\r\n{"role": "admin"}\r\n--x--', "multipart/form-data; boundary=x"),
-        ],
-        check,
-    )
-
-
 # When, and how often
-
-
-def test_an_approval_is_good_for_nothing_else(service: Serving, target: dict[str, Any]) -> None:
-    """Digest A cannot run B, and an approval of A is none of B."""
-    harmless = service.ask(action="tidy_up")
-    service.decide(harmless["id"])
-    with service.client("agent") as client:
-        swapped = client.post(f"/confirm/{harmless['id']}/redeem", json={"digest": target["digest"]})
-        other_way = client.post(f"/confirm/{target['id']}/redeem", json={"digest": harmless["digest"]})
-        not_yet = client.post(f"/confirm/{target['id']}/redeem", json={"digest": target["digest"]})
-    assert (swapped.status_code, other_way.status_code, not_yet.status_code) == (403, 403, 409)
 
 
 def test_another_agent_cannot_use_what_was_approved_for_this_one(service: Serving) -> None:
@@ -200,21 +162,6 @@ def test_another_agent_cannot_use_what_was_approved_for_this_one(service: Servin
         with service.client(name) as client:
             reply = client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"]})
         assert reply.status_code == status
-
-
-def test_what_expired_is_not_approved_and_can_no_longer_be(tmp_path: Path) -> None:
-    clock = Clock()
-    with serving(tmp_path, clock=clock) as found:
-        made = found.ask(**RISKY, timeout_seconds=30)
-        clock.ahead = 30
-        assert _approve(found, made["id"]) == 403
-        late = found.decide(made["id"])
-        assert (late.status_code, late.json()["status"]) == (409, "expired")
-        with found.client("agent") as client:
-            reply = client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"]})
-        assert (reply.status_code, reply.json()["status"]) == (409, "expired")
-        clock.ahead = 0
-        assert found.decide(made["id"]).status_code == 409, "a clock that is set back brings nothing back"
 
 
 def test_after_all_this_the_audit_holds_and_the_attempts_are_in_it(service: Serving) -> None:

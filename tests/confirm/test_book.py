@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 
 from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.request import NewRequest, new_id
+from seasoned.confirm.request.request import NewRequest
 from seasoned.confirm.request.row import Seal
-from seasoned.errors import CannotDo, Conflict, Refused, TooMany
+from seasoned.errors import CannotDo, Conflict, Refused
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, START, TWO, Scene
 from tests.confirm.keys import revoke
@@ -37,13 +36,6 @@ def every_text(database: Database) -> str:
 
 def _votes(database: Database, request_id: str) -> Any:
     return database.rows("confirm.votes", {"request_id": request_id})
-
-
-def test_an_id_is_by_chance_and_lies_beside_those_that_were_made_with_it() -> None:
-    made = [new_id() for _ in range(2000)]
-    assert [one[:11] for one in made] == sorted(one[:11] for one in made)
-    assert len({one[11:] for one in made}) == 2000
-    assert all(re.fullmatch(r"[0-9a-f]{11}[A-Za-z0-9_-]{22}", one) for one in made), "never begins as an option does"
 
 
 def test_a_request_is_kept_as_it_was_asked(scene: Scene) -> None:
@@ -106,28 +98,6 @@ def test_nobody_approves_what_cannot_be_opened_but_it_can_be_denied(scene: Scene
         other.decide(scene.anna, request.id, approve=True)
     assert other.look(scene.anna, request.id).status == "pending"
     assert other.decide(scene.anna, request.id, approve=False).status == "denied"
-
-
-def test_ten_requests_an_action_and_hour_and_not_one_more(scene: Scene) -> None:
-    for _ in range(10):
-        scene.ask()
-    with pytest.raises(TooMany) as error:
-        scene.ask()
-    assert (error.value.remaining, error.value.window_seconds) == (0, 3600)
-    assert scene.ask("delete_data").status == "pending", "another action has its own limit"
-    scene.clock.forward(3601)
-    assert scene.ask().status == "pending"
-
-
-def test_an_idempotency_key_gives_the_same_request_again(scene: Scene) -> None:
-    asked = NewRequest(action="delete_data", description="d", details={"a": 1}, idempotency_key="k-1")
-    first = scene.book.submit(scene.agent, asked)
-    again = scene.book.submit(scene.agent, asked)
-    assert (first.is_new, again.is_new, again.request) == (True, False, first.request)
-    with pytest.raises(Conflict, match="something else"):
-        scene.book.submit(scene.agent, NewRequest(action="delete_data", description="d", idempotency_key="k-1"))
-    other = scene.book.submit(scene.person("codex", "agent"), asked)
-    assert other.is_new and other.request.id != first.request.id, "keys belong to their credential"
 
 
 def test_expiry_happens_on_read_and_by_the_timer(scene: Scene) -> None:
@@ -220,18 +190,6 @@ def test_notifications_are_written_with_the_state_one_for_each_channel(any_datab
     }
     events = [(decided.id, "submitted"), (expired.id, "submitted"), (decided.id, "decided"), (expired.id, "expired")]
     assert told == {(*event, channel) for event in events for channel in ("one", "two")}
-
-
-def test_lists_are_newest_first_and_continue_where_the_last_one_ended(scene: Scene) -> None:
-    asked = [scene.ask(f"tidy_{number % 3}").id for number in range(9)]
-    scene.clock.forward(1)
-    asked += [scene.ask(f"sweep_{number % 3}").id for number in range(5)]
-    pages, before = [], None
-    while page := scene.book.list(scene.anna, limit=4, before=before):
-        pages += [one.id for one in page]
-        before = page[-1].id
-    assert sorted(pages) == sorted(asked) and len(pages) == 14
-    assert set(pages[:5]) == set(asked[9:])
 
 
 def test_approved_but_never_redeemed_is_visible(scene: Scene) -> None:

@@ -15,10 +15,8 @@ import pytest
 
 from seasoned.confirm.client import (
     ConfirmClient,
-    Expired,
     NotConfirmed,
     RequestView,
-    SaidNo,
     Unreachable,
     configured_client,
     in_thread,
@@ -64,19 +62,6 @@ def test_a_grant_comes_only_after_a_person_agreed_and_is_bound_to_what_was_asked
     assert found["redeemed_at"] == grant.redeemed_at
     asked = NewRequest(action="delete_data", description="Delete old logs", details=DETAILS)
     assert grant.digest == request_digest(asked, "agent")
-
-
-def test_a_denial_says_who_and_why(service: Serving, client: ConfirmClient) -> None:
-    with pytest.raises(SaidNo, match="alice denied 'delete_data': wrong folder") as caught:
-        client.confirm("delete_data", "Delete", DETAILS, on_submitted=deciding(service, "deny", reason="wrong folder"))
-    assert (caught.value.reason, caught.value.by, caught.value.exit_code) == ("wrong folder", "alice", 1)
-
-
-def test_what_nobody_decides_in_the_time_there_is_counts_as_no(client: ConfirmClient) -> None:
-    begun = time.monotonic()
-    with pytest.raises(Expired, match="not decided in the time"):
-        client.confirm("delete_data", "Delete", DETAILS, wait_seconds=0.3)
-    assert time.monotonic() - begun < 5
 
 
 def test_an_allow_listed_action_is_granted_without_a_person_and_redeemed_all_the_same(

@@ -117,16 +117,6 @@ def test_any_chat_member_pressing_the_button_leaves_it_pending(
     assert scene.look(request).status == "pending"
 
 
-def test_a_press_in_a_direct_message_counts_by_its_sender_too(
-    discord: DiscordServer, scene: Notified, client: httpx2.Client
-) -> None:
-    request = scene.submit()
-    press = discord.press(f"d:{request.id}", sender=MIRA, channel=CHANNEL)
-    press["user"] = press.pop("member")["user"]
-    assert _is_whispered(_send(client, discord, press), "Denied")
-    assert scene.look(request).status == "denied"
-
-
 def test_a_ping_is_answered_only_when_it_is_signed(discord: DiscordServer, client: httpx2.Client) -> None:
     assert _send(client, discord, {"id": "1", "type": 1}).json() == {"type": 1}
     assert client.post("/confirm/discord", content=b'{"id": "1", "type": 1}').status_code == 401
@@ -206,12 +196,3 @@ def test_what_discord_refuses_is_kept_and_its_wait_is_kept_to(discord: DiscordSe
     assert scene.rows()[0]["attempts"] == 3 and discord.token not in scene.rows()[0]["last_error"]
     scene.send_due("ops")
     assert scene.rows() == [] and len(discord.messages) == 1
-
-
-def test_a_message_that_somebody_took_away_holds_up_nothing(discord: DiscordServer, scene: Notified) -> None:
-    request = scene.submit()
-    scene.send_due("ops")
-    discord.messages.clear()
-    scene.book.decide(scene.mira, request.id, approve=False)
-    scene.send_due("ops")
-    assert scene.rows() == []

@@ -119,17 +119,9 @@ else:
 """
 
 
-def test_a_kill_between_commit_and_send_loses_nothing(receiver: Receiver, tmp_path: Path) -> None:
-    """The process is killed with -9 when the request is written and before anything of it is sent."""
-    _check_kill(receiver, Config(home=tmp_path / "home"), "written")
-
-
-def test_a_kill_in_the_middle_of_sending_loses_nothing(receiver: Receiver, database_config: Config) -> None:
-    """The process is killed with -9 while the receiver has the notification and has not answered."""
-    _check_kill(receiver, database_config, "sending")
-
-
-def _check_kill(receiver: Receiver, database_config: Config, how: str) -> None:
+@pytest.mark.parametrize("how", ["written", "sending"])
+def test_a_kill_before_or_while_it_is_sent_loses_nothing(receiver: Receiver, database_config: Config, how: str) -> None:
+    """Kill -9 when nothing of it is sent, or while the receiver has the notification and has not answered."""
     receiver.moods = [Mood(wait_seconds=60.0)] if how == "sending" else []
     where = (str(database_config.home), database_config.database_url or "", receiver.url, receiver.secret)
     child = subprocess.Popen(

@@ -90,14 +90,6 @@ def test_everything_that_can_be_laid_down_is_read() -> None:
     assert policy.listen.tls_key == FILE.parent / "key.pem"
 
 
-def test_a_time_out_is_kept_within_bounds() -> None:
-    def check(asked: object, given: float) -> None:
-        assert DEFAULT.timeout_seconds("send_email", asked) == given
-
-    numbers = [(None, 300), (5, 30), (60, 60), (99_999, 3600)]
-    check_each([*numbers, *((wrong, 300) for wrong in (float("inf"), 10**400, float("nan"), "60", True))], check)
-
-
 def test_an_allow_rule_holds_for_its_action_and_its_session() -> None:
     policy = read_policy(WHOLE, file=FILE)
     assert policy.allows("send_email", "any")

@@ -90,61 +90,28 @@ def test_an_approver_decides_by_a_press_and_the_message_is_edited(
     assert f"<b>{title}</b>" in telegram.messages[1]["text"] and "mira" in telegram.messages[1]["text"]
 
 
-def test_any_chat_member_pressing_the_button_leaves_it_pending(telegram: TelegramServer, scene: Notified) -> None:
+def test_nobody_but_an_approver_in_the_chat_decides_by_a_press(telegram: TelegramServer, scene: Notified) -> None:
     request = scene.submit()
     scene.send_due("phone")
-    for verb in ("a", "d"):
-        reply = _press(telegram, scene, f"{verb}:{request.id}", STRANGER, update_id=ord(verb))
-        assert reply["text"].startswith("Not allowed")
+    others: list[tuple[str, str, dict[str, Any]]] = [("a", STRANGER, {}), ("d", STRANGER, {})]
+    others += [("a", MIRA, {"chat": -5}), ("a", MIRA, {"is_bot": True})]
+    for verb, sender, more in others:
+        assert _press(telegram, scene, f"{verb}:{request.id}", sender, **more)["text"].startswith("Not allowed")
     assert scene.look(request).status == "pending"
     assert scene.send_due("phone") == 0
     assert telegram.messages[1]["reply_markup"]["inline_keyboard"] != []
 
 
-@pytest.mark.parametrize(
-    "more",
-    [{"chat": -5}, {"is_bot": True}],
-    ids=["in another chat", "by a bot"],
-)
-def test_a_press_by_an_approver_elsewhere_counts_for_nothing(
-    telegram: TelegramServer, scene: Notified, more: dict[str, Any]
-) -> None:
-    request = scene.submit()
-    assert _press(telegram, scene, f"a:{request.id}", MIRA, **more)["text"].startswith("Not allowed")
-    assert scene.look(request).status == "pending"
-
-
-def test_the_requester_cannot_be_the_one_who_presses(telegram: TelegramServer, tmp_path: Path) -> None:
-    way = _way(telegram.url, people={MIRA: "builder"})
-    with Notified(Config(home=tmp_path / "own"), {"phone": way}) as scene:
-        request = scene.submit()
-        assert _press(telegram, scene, f"a:{request.id}", MIRA)["text"].startswith("Not allowed")
-        assert scene.look(request).status == "pending"
-
-
 def test_whoever_decides_may_decide_where_the_policy_lists_them(telegram: TelegramServer, tmp_path: Path) -> None:
     """An admin decides like an approver; an agent's credential decides nowhere."""
-    with Notified(Config(home=tmp_path / "own"), {"phone": _way(telegram.url, people={MIRA: "root"})}) as scene:
+    people = {MIRA: "root", NOOR: "builder"}
+    with Notified(Config(home=tmp_path / "own"), {"phone": _way(telegram.url, people=people)}) as scene:
         make_person(scene.book.database, "root", "admin", now=NOW)
         scene.book.phones = unlocked_phones(scene.book.database, "root", now=NOW)
         request = scene.submit()
+        assert _press(telegram, scene, f"a:{request.id}", NOOR)["text"].startswith("Not allowed")
         assert _press(telegram, scene, f"a:{request.id}", MIRA)["text"] == "Approved: delete_data."
         assert scene.look(request).resolved_by == "root"
-
-
-def test_duplicate_updates_are_idempotent(telegram: TelegramServer, tmp_path: Path) -> None:
-    with Notified(Config(home=tmp_path / "two"), {"phone": _way(telegram.url)}, approvals=2) as scene:
-        request = scene.submit()
-        first = _press(telegram, scene, f"a:{request.id}", MIRA, update_id=7)
-        assert first["text"] == "Counted: 1 of 2 approvals."
-        assert _press(telegram, scene, f"a:{request.id}", MIRA, update_id=7)["text"].startswith("Not allowed")
-        assert len(scene.look(request).votes) == 1
-        again = _press(telegram, scene, f"a:{request.id}", MIRA, update_id=8)
-        assert again["text"].startswith("Not allowed")
-        assert _press(telegram, scene, f"a:{request.id}", NOOR, update_id=9)["text"] == "Approved: delete_data."
-        late = _press(telegram, scene, f"d:{request.id}", MIRA, update_id=10)
-        assert late["text"].startswith("N")
-        assert scene.look(request).status == "approved"
 
 
 def test_an_expired_request_is_edited_and_no_press_revives_it(telegram: TelegramServer, scene: Notified) -> None:
@@ -186,7 +153,6 @@ def test_long_polling_hears_presses_and_answers_them(telegram: TelegramServer, s
 @pytest.mark.parametrize(
     ("mood", "words"),
     [
-        (Mood(500, b"oops"), "answered 500"),
         (Mood(403, b'{"ok": false, "description": "bot was blocked"}'), "bot was blocked"),
         (Mood(body=b"<html>hotel wifi</html>"), "not from Telegram's"),
         (Mood(body=b'{"ok": true, "result": true}'), "no message_id"),
