@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from seasoned.errors import UsageError
-from seasoned.schedule.job import At, Cron, Every, Job, JobRun, Slot, check_job, new_id
+from seasoned.schedule.job import JobRun, Slot, check_job, new_id
 from tests.each_case import each_case
-from tests.schedule.made import START, job
+from tests.schedule.made import job
 
 
 def test_a_right_job_is_left_as_it_is() -> None:
@@ -41,12 +40,6 @@ def test_a_wrong_field_is_refused_with_a_sentence_that_names_it(fields: dict[str
         check_job(job(**fields))
     assert words in str(refused.value)
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
-
-
-@each_case("schedule", [Cron("*/5 * * * *"), Every(60), At(START)])
-def test_a_job_outlives_its_document(schedule: Cron | Every | At) -> None:
-    one = job(schedule=schedule, repeat=3, is_paused=True)
-    assert msgspec.json.decode(msgspec.json.encode(one), type=Job) == one
 
 
 def test_the_session_of_a_run_is_named_by_job_and_time() -> None:

@@ -83,13 +83,6 @@ def test_a_marker_counts_only_as_last_line_or_in_front(answer: str, outcome: str
     assert judge_answer(answer).outcome == outcome
 
 
-def test_a_failed_script_is_a_failed_run_whatever_the_agent_says() -> None:
-    for answer in ("All is well.", "[SILENT]", "", "[SCRIPT_FAILED] no disk"):
-        result = judge_answer(answer, script_problem="The script 'x.sh' ended with exit code 2.")
-        assert (result.outcome, result.fault) == ("failed", "script")
-        assert result.reason == "The script 'x.sh' ended with exit code 2."
-
-
 def test_markers_are_not_part_of_what_is_delivered() -> None:
     assert judge_answer("[SCRIPT_FAILED]: no disk\nLine two.").text == "no disk\nLine two."
     assert judge_answer("**[SCRIPT_FAILED]**\nno disk").text == "no disk"

@@ -64,12 +64,6 @@ def test_a_script_with_nothing_to_do_ends_the_run_before_a_token_is_spent(text: 
     assert record.note == "The script found nothing to do."
 
 
-def test_what_the_script_prints_goes_into_the_prompt_and_the_history() -> None:
-    record, server = played(job(script=script("echo 3 commits")), "Three commits.")
-    assert "3 commits" in server.heard[0].body.decode()
-    assert (record.outcome, record.script_output) == ("ok", "3 commits")
-
-
 @each_case("answer", ["All is well.", "[SILENT]", "[SCRIPT_FAILED] no disk"])
 def test_a_failed_script_is_a_failed_run_whatever_the_agent_says(answer: str) -> None:
     record, server = played(job(script=script("echo no disk >&2; exit 2")), answer)
@@ -77,13 +71,6 @@ def test_a_failed_script_is_a_failed_run_whatever_the_agent_says(answer: str) ->
     assert (record.outcome, record.fault, record.delivery) == ("failed", "script", "pending")
     assert record.reason == "The script 'gate.sh' ended with exit code 2."
     assert record.script_output == "no disk"
-
-
-def test_an_agent_that_ran_a_script_itself_and_says_that_it_failed_is_believed() -> None:
-    record, _ = played(job(), "[SCRIPT_FAILED]\nmake said no.")
-    assert (record.outcome, record.fault, record.output) == ("failed", "script", "make said no.")
-    record, _ = played(job(), "I was unable to run the script: permission denied.")
-    assert (record.outcome, record.fault) == ("failed", "script")
 
 
 def test_a_job_without_a_prompt_is_its_script() -> None:

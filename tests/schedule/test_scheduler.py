@@ -15,7 +15,7 @@ from seasoned.errors import CannotDo, StoreError
 from seasoned.schedule import job_table
 from seasoned.schedule import scheduler as scheduler_module
 from seasoned.schedule.job import At, DeliveryResult, Every, HeartbeatCall, Job, JobRun, Slot
-from seasoned.schedule.job_table import LEASE_SECONDS, health, hold
+from seasoned.schedule.job_table import LEASE_SECONDS, health
 from seasoned.schedule.scheduler import Scheduler
 from seasoned.store import Database, open_database
 from tests.schedule.made import START, SetClock, job, keep, record
@@ -110,22 +110,6 @@ def test_a_run_that_raises_is_a_failed_run_and_its_words_are_redacted(
     (line,) = job_table.history(any_database, "j1")
     assert (line.outcome, line.fault, line.delivery) == ("failed", "agent", "pending")
     assert line.reason == "The run broke off: ValueError: the key is [key]."
-
-
-def test_after_a_sleep_it_catches_up_by_the_policy_of_the_job(any_database: Database, database_config: Config) -> None:
-    runs: list[Slot] = []
-    now = SetClock()
-    for number, missed in enumerate(("skip", "once")):
-        job_table.add(any_database, job(id=f"j{number}", name=missed, schedule=Every(600), missed=missed), now=START)
-    with scheduler(database_config, keep(runs), now) as one:
-        one.tick()
-        now.jump(3300)
-        for _ in range(6):
-            work(one)
-    by_job = {name: [slot.scheduled_at - START for slot in runs if slot.job_id == name] for name in ("j0", "j1")}
-    assert by_job == {"j0": [], "j1": [3000]}
-    assert lines(any_database, "j0") == [(600 * number, "skipped") for number in range(1, 6)]
-    assert all(line.reason for line in job_table.history(any_database) if line.outcome == "skipped")
 
 
 def test_after_the_clock_was_set_back_no_slot_runs_again(any_database: Database, database_config: Config) -> None:
@@ -255,17 +239,6 @@ def running(made: Scheduler) -> Iterator[None]:
         made.stop()
         thread.join(20)
     assert not thread.is_alive()
-
-
-def test_a_change_by_another_process_wakes_it(any_database: Database, database_config: Config) -> None:
-    runs: list[Slot] = []
-    made = Scheduler(lambda: open_database(database_config, durable=True), keep(runs), poll_seconds=0.05)
-    with running(made):
-        assert _wait_for(lambda: health(any_database, time.time()).is_alive)
-        job_table.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
-        slot = job_table.ask_for_run(any_database, "one", now=time.time())
-        assert _wait_for(lambda: runs == [slot])
-    assert hold(any_database, owner="next", now=time.time()), "it gave the lease back"
 
 
 def test_a_scheduler_that_is_stopped_in_a_run_says_so(

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
 from seasoned.schedule.job import At, Cron, Every, Schedule
-from seasoned.schedule.times import find_zone, in_words, next_times, parse_schedule, times
+from seasoned.schedule.times import in_words, parse_schedule, times
 from tests.each_case import each_case
-from tests.schedule.made import START, at, job, shown
+from tests.schedule.made import START, at, shown
 
 DAYS = [
     # zone, the day before the change, what half past two is on the day
@@ -137,24 +137,6 @@ def test_what_cannot_be_is_refused_with_one_clear_sentence(text: str, words: str
 def test_a_zone_that_does_not_exist_is_refused(zone: str) -> None:
     with pytest.raises(UsageError, match="unknown time zone"):
         parse_schedule("0 9 * * *", zone=zone, now=START)
-
-
-def test_a_near_name_of_a_zone_is_offered() -> None:
-    with pytest.raises(UsageError, match="did you mean 'Europe/Berlin'"):
-        find_zone("berlin")
-
-
-def test_the_next_five_times_of_a_job() -> None:
-    daily = job(schedule=Cron("30 2 * * *"), zone="Europe/Berlin")
-    assert shown("Europe/Berlin", next_times(daily, at("Europe/Berlin", "2026-03-27 12:00"))) == [
-        "2026-03-28 02:30+01:00",
-        "2026-03-29 03:00+02:00",
-        "2026-03-30 02:30+02:00",
-        "2026-03-31 02:30+02:00",
-        "2026-04-01 02:30+02:00",
-    ]
-    assert next_times(job(schedule=At(START + 5)), START) == [START + 5]
-    assert next_times(job(schedule=At(START + 5)), START + 5) == []
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1e7), st.floats(-1e6, 1e7))
