@@ -41,8 +41,8 @@ def config(tmp_path: Path) -> Config:
     config = Config(home=tmp_path / "home")
     decide_alone(config, "admin")
     with open_book(config) as book:
-        made = make(config, book, "ada", "admin", person="ada", admin=None, ask=_never, ask_new=lambda _: WORDS)
-        give_agents_token(config, book, made.credential)
+        made, *_ = make(config, book, "ada", "admin", person="ada", admin=None, ask=_never, ask_new=lambda _: WORDS)
+        give_agents_token(config, book, made)
     return config
 
 

@@ -136,12 +136,10 @@ def _prove(database: Database, backup: Path, *, ask: Callable[[str], str], now: 
     if admins is None or not admins["count"]:
         return
     # Only here: a store without people can be restored without the libraries of the confirmation book.
-    from seasoned.app.people import pick_name
+    from seasoned.app.people import prove
     from seasoned.confirm.audit.chain import writing
-    from seasoned.confirm.people.credential import authenticate_passphrase
 
-    name = pick_name(database, None, ("admin",))
-    who = authenticate_passphrase(database, name, ask(f"Passphrase of {name} to restore a backup: "), now=now)
+    who = prove(database, None, ask, "restore a backup", now=now, roles=("admin",))
     with writing(database) as chain:
         facts = {"sha256": sha256(backup.read_bytes()).hexdigest()}
         chain.append("restored", facts, at=now, actor=who.name, signer=who.key)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from seasoned.app.confirm import open_book
@@ -16,8 +15,6 @@ from seasoned.errors import CannotDo, Unauthorised
 if TYPE_CHECKING:
     from seasoned.confirm.audit.chain import Allowance
     from seasoned.confirm.client import CancellableCall, RequestView
-    from seasoned.confirm.people.credential import Credential
-    from seasoned.confirm.request.book import Book
 
 # `pass`: it needs no person, and the agent's own rules decide. `ask`: the agent asks with its own question.
 Decision = Literal["allow", "pass", "ask"]
@@ -89,7 +86,21 @@ def _ask_store(config: Config, asked: NewRequest) -> str:
 
     The same call takes up its request again: once it is approved at a terminal, the next attempt redeems it.
     """
-    with _requester(config) as (book, who):
+    from seasoned.confirm.people.credential import active_admins, authenticate
+
+    with open_book(config) as book:
+        if not active_admins(book.database):
+            raise CannotDo(
+                "No person can be asked yet. Set it up once, at a terminal: `seasoned confirm token make YOUR_NAME"
+                " --role admin --alone`."
+            )
+        try:
+            who = authenticate(book.database, secret("confirm_token", config.home) or "")
+        except Unauthorised as error:
+            raise CannotDo(
+                "No person can be asked, because confirm_token is not set or unknown here. At a terminal: `seasoned"
+                f" confirm token make NAME --role agent --out {config.home / 'secrets' / 'confirm_token'}`."
+            ) from error
         request = book.open_request(who, asked) or book.submit(who, asked).request
         if request.is_unused:
             book.redeem(who, request.id, digest=request.digest)
@@ -101,24 +112,3 @@ def _ask_store(config: Config, asked: NewRequest) -> str:
             f" {request.timeout_seconds / 60:g} minutes, `seasoned confirm approve {request.id}` allows exactly this"
             " call; then try it again."
         )
-
-
-@contextmanager
-def _requester(config: Config) -> Iterator[tuple[Book, Credential]]:
-    """This machine's book, and the agent that asks."""
-    from seasoned.confirm.people.credential import active_admins, authenticate
-
-    token = secret("confirm_token", config.home)
-    with open_book(config) as book:
-        if not active_admins(book.database):
-            raise CannotDo(
-                "No person can be asked yet. Set it up once, at a terminal: `seasoned confirm token make YOUR_NAME"
-                " --role admin --alone`."
-            )
-        try:
-            yield book, authenticate(book.database, token or "")
-        except Unauthorised as error:
-            raise CannotDo(
-                "No person can be asked, because confirm_token is not set or unknown here. At a terminal: `seasoned"
-                f" confirm token make NAME --role agent --out {config.home / 'secrets' / 'confirm_token'}`."
-            ) from error

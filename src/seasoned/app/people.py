@@ -9,13 +9,11 @@ import os
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
 
 from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.config import Config
-from seasoned.confirm.audit.chain import Allowance, writing
+from seasoned.confirm.audit.chain import writing
 from seasoned.confirm.people.change import (
-    allow,
     first_admin,
     make_credential,
     replace_policy,
@@ -46,25 +44,15 @@ DECIDING: tuple[Role, ...] = ("approver", "admin")
 _ALONE = b"# You alone decide what your own agents ask for, without a second person.\nsingle_operator = true\n"
 
 
-class MadeCredential(NamedTuple):
-    """A new credential, its token, and a warning where no one could decide about it."""
-
-    credential: Credential
-    token: str
-    warning: str | None
-
-
 def user_name() -> str:
     """The operating system's name for this user; environment variables are ignored."""
     try:
         # Not getpass.getuser, which believes the environment variable USER: an agent could set it to another name.
         import pwd
-    except ImportError:
-        import getpass
 
-        return getpass.getuser()
-    try:
         return pwd.getpwuid(os.getuid()).pw_name
+    except ImportError:
+        return os.getlogin()
     except KeyError:
         # In containers a user often has a number and no name.
         return f"user-{os.getuid()}"
@@ -82,31 +70,48 @@ def pick_name(database: Database, name: str | None, roles: tuple[Role, ...] = DE
     return found[0]
 
 
-def _admin(book: Book, admin: str | None, *, ask: Ask) -> UnlockedCredential:
-    """The admin who changes permissions, proven by a passphrase."""
-    name = pick_name(book.database, admin, ("admin",))
+def prove(
+    database: Database, name: str | None, ask: Ask, purpose: str, *, now: float, roles: tuple[Role, ...] = DECIDING
+) -> UnlockedCredential:
+    """The person whom a typed passphrase proves, with their key. `purpose` is what the prompt says it is for."""
     # Asked for after the name is settled, so that no passphrase is typed for nothing.
-    return prove(book, name, ask(f"Passphrase of {name} to change who may do what: "))
+    who = pick_name(database, name, roles)
+    return authenticate_passphrase(database, who, ask(f"Passphrase of {who} to {purpose}: "), now=now)
+
+
+def prove_admin(book: Book, name: str | None, ask: Ask) -> UnlockedCredential:
+    """The admin who changes permissions."""
+    return prove(book.database, name, ask, "change who may do what", now=book.clock(), roles=("admin",))
 
 
 def make(
     config: Config, book: Book, name: str, role: Role, *, person: str | None, admin: str | None, ask: Ask, ask_new: Ask
-) -> MadeCredential:
-    """Make a credential: the first admin's with a new passphrase, an agent's by its person, others by an admin."""
+) -> tuple[Credential, str, str | None]:
+    """Make a credential: the first admin's with a new passphrase, an agent's by its person, others by an admin.
+
+    Returns it with its token, and with a warning where no one could decide about it.
+    """
     now = book.clock()
-    # Without an admin there is no one to ask for proof; first_admin checks this again inside its transaction.
-    is_first = role == "admin" and not active_admins(book.database)
-    if role == "agent":
-        made, token = _make_agent(book, name, person=person, by=admin, ask=ask)
-    elif is_first:
-        person = person or user_name()
+    if role == "agent" and not deciders(book):
+        # There is no one to prove it yet; the first admin takes over what is there.
+        with writing(book.database) as chain:
+            made, token = make_credential_in(
+                chain, name, role, now=now, person=person or user_name(), proof=Proof(TERMINAL)
+            )
+    elif role == "agent":
+        # Of the person who types their passphrase: the person never approves for it alone.
+        by = prove(book.database, admin, ask, "make a token for an agent", now=now)
+        made, token = make_credential(book, by, name, role, person or by.person)
+    elif role == "admin" and not active_admins(book.database):
+        # There is no one to ask for proof; first_admin checks this again inside its transaction.
         passphrase = ask_new(name)
         # The first admin agrees to the policy as it is now. Any later change of the file needs a passphrase.
         digest = sha256(policy_bytes(config.home / FILE)).hexdigest()
-        made, token = first_admin(book.database, name, passphrase, now=now, person=person, policy_sha256=digest)
+        owner = person or user_name()
+        made, token = first_admin(book.database, name, passphrase, now=now, person=owner, policy_sha256=digest)
     else:
-        made, token = make_credential(book, _admin(book, admin, ask=ask), name, role, person or name)
-    return MadeCredential(made, token, _warn_no_approver(book, made))
+        made, token = make_credential(book, prove_admin(book, admin, ask), name, role, person or name)
+    return made, token, _warn_no_approver(book, made)
 
 
 def decide_alone(config: Config, role: Role) -> None:
@@ -132,29 +137,15 @@ def give_agents_token(config: Config, book: Book, owner: Credential) -> None:
         write_token(file, token)
 
 
-def _make_agent(book: Book, name: str, *, person: str | None, by: str | None, ask: Ask) -> tuple[Credential, str]:
-    """A credential for an agent of the person who types their passphrase: the person never approves for it alone."""
-    if not deciders(book):
-        # There is no one to prove it yet; the first admin takes over what is there.
-        with writing(book.database) as chain:
-            return make_credential_in(
-                chain, name, "agent", now=book.clock(), person=person or user_name(), proof=Proof(TERMINAL)
-            )
-    who = pick_name(book.database, by)
-    unlocked = prove(book, who, ask(f"Passphrase of {who} to make a token for an agent: "))
-    return make_credential(book, unlocked, name, "agent", person or unlocked.person)
-
-
 def set_new_passphrase(book: Book, name: str, *, admin: str | None, ask: Ask, ask_new: Ask) -> None:
     """Set a passphrase: proven by the old one, or by an admin where there is none or it was forgotten."""
     who = find(book.database, name)
     row = book.database.row("confirm.credential", {"id": who.id})
     has_one = row is not None and row["public_key"] is not None
     if has_one and admin is None:
-        by = prove(book, name, ask(f"Old passphrase of {name}: "))
+        by = prove(book.database, name, ask, "set a new one", now=book.clock())
     else:
-        chosen = pick_name(book.database, admin, ("admin",))
-        by = prove(book, chosen, ask(f"Passphrase of {chosen} to give {name} a new one: "))
+        by = prove(book.database, admin, ask, f"give {name} a new one", now=book.clock(), roles=("admin",))
     # The new one is asked for last, once it is clear that it may be set.
     set_passphrase(book.database, who, ask_new(name), by=by, now=book.clock())
 
@@ -179,15 +170,7 @@ def end(book: Book, name: str, *, admin: str | None, ask: Ask) -> Credential:
     if find(book.database, name).role == "agent":
         with writing(book.database) as chain:
             return revoke(chain, name, proof=Proof(TERMINAL), now=book.clock())
-    return revoke_credential(book, _admin(book, admin, ask=ask), name)
-
-
-def allow_action(
-    book: Book, action: str, project: str | None, host: str | None, hours: float | None, *, admin: str | None, ask: Ask
-) -> Allowance:
-    """Allow an action without being asked, for a project, a host or a while."""
-    until = None if hours is None else book.clock() + hours * 3600
-    return allow(book, _admin(book, admin, ask=ask), action, project=project, host=host, until=until)
+    return revoke_credential(book, prove_admin(book, admin, ask), name)
 
 
 def use_policy(config: Config, book: Book, file: Path, *, summary: str, admin: str | None, ask: Ask) -> tuple[str, str]:
@@ -208,7 +191,7 @@ def use_policy(config: Config, book: Book, file: Path, *, summary: str, admin: s
             )
     digest = sha256(data).hexdigest()
     # Agreed and audited before it is written: after a crash in between, the old file is refused and not trusted.
-    who = _admin(book, admin, ask=ask)
+    who = prove_admin(book, admin, ask)
     replace_policy(book, who, sha256=digest, summary=summary or f"from {file.name}")
     write_atomic(target, data, unfinished=config.home / "unfinished")
     return who.name, digest
@@ -225,11 +208,6 @@ def write_token(file: Path, token: str) -> None:
         raise CannotDo(
             f"The token cannot be written to {str(file)!r} ({error.strerror}) and is lost. Revoke it and make another."
         ) from error
-
-
-def prove(book: Book, name: str, passphrase: str) -> UnlockedCredential:
-    """The person whom a typed passphrase proves, with their key."""
-    return authenticate_passphrase(book.database, name, passphrase, now=book.clock())
 
 
 def deciders(book: Book) -> list[str]:

@@ -171,12 +171,11 @@ def _add_decision(verb: str, summary: str, reason: str) -> None:
             with open_book(agreed=approves) as book:
                 from seasoned.app.people import pick_name, prove
 
-                # Before the passphrase is asked for, because the prompt names who decides.
-                who = pick_name(book.database, name)
+                name = pick_name(book.database, name)
                 request = stored_request(book, request_id)
                 if not as_json:
                     print_request(request)
-                person = prove(book, who, ask_passphrase(f"Passphrase of {who} to {verb} it: "))
+                person = prove(book.database, name, ask_passphrase, f"{verb} it", now=book.clock())
                 decided = book.decide(person, request_id, approve=approves, reason=reason, via="terminal")
             # With a quorum above one, a request stays pending after a vote.
             given = sum(one.approve for one in decided.votes)
@@ -215,13 +214,33 @@ def list_(status: str | None, unused: bool, limit: int, client: ConfirmClient | 
         asked = {"limit": limit} | ({"status": status} if status else {}) | ({"unused": "true"} if unused else {})
         found = client.read(f"/confirm?{urlencode(asked)}").get("requests", [])
     else:
-        found = stored_requests(status, unused=unused, limit=limit)
+        with open_book() as book:
+            from seasoned.confirm.request.row import request_from_row
+
+            # Nothing expires by itself without a running service; the list must not call old requests pending.
+            book.expire_due()
+            key = {"requester": None, "status": status, "unused": int(unused), "limit": limit, "before": None}
+            stored = book.database.rows("confirm.requests", key)
+            found = [msgspec.to_builtins(request_from_row(book.database, one, book.seal)) for one in stored]
     if as_json:
         print_json("confirm-requests", {"count": len(found), "requests": found})
     elif not found:
         say("No requests match." if status or unused else "There are no requests yet.")
     else:
-        print_requests(found)
+        rows = [
+            (
+                one["id"],
+                f"{one['status']}, unused" if one.get("is_unused") else one["status"],
+                one["action"],
+                " ".join(str(one["description"]).split())[:100],
+                one["requester"],
+                when(one["created_at"]),
+                one["resolved_by"],
+            )
+            for one in found
+        ]
+        columns = ["id", "status", "action", "description", "requester", "asked", "decided by"]
+        table(columns, rows, nowrap=["id", "status"])
 
 
 @confirm.command()
@@ -271,7 +290,11 @@ def audit(limit: int, client: ConfirmClient | None, as_json: bool) -> None:
     if as_json:
         print_json("confirm-audit", {"count": len(found), "entries": found})
     else:
-        print_audit(found)
+        # A service of an older version names neither action nor status.
+        fields = ("event", "action", "status", "actor", "via", "request_id")
+        rows = [(one["seq"], when(one["at"]), *[one.get(field) for field in fields]) for one in found]
+        columns = ["row", "when", "event", "action", "status", "by", "through", "request"]
+        table(columns, rows, nowrap=["request"])
 
 
 @confirm.command()
@@ -348,18 +371,6 @@ for _group in (token, passphrase, policy, allow):
 _COLOURS = {"pending": "yellow", "approved": "green", "auto_approved": "green", "denied": "red", "expired": "dim"}
 
 
-def stored_requests(status: str | None, *, unused: bool, limit: int) -> list[dict[str, Any]]:
-    """Requests in this machine's store, newest first."""
-    with open_book() as book:
-        from seasoned.confirm.request.row import request_from_row
-
-        # Nothing expires by itself without a running service; the list must not call old requests pending.
-        book.expire_due()
-        asked = {"requester": None, "status": status, "unused": int(unused), "limit": limit, "before": None}
-        rows = book.database.rows("confirm.requests", asked)
-        return [msgspec.to_builtins(request_from_row(book.database, row, book.seal)) for row in rows]
-
-
 def stored_request(book: Book, request_id: str) -> dict[str, Any]:
     """One request in this machine's store."""
     from seasoned.confirm.request.row import request_from_row
@@ -372,65 +383,38 @@ def stored_request(book: Book, request_id: str) -> dict[str, Any]:
     return found
 
 
-def print_requests(found: list[dict[str, Any]]) -> None:
-    """A table of requests."""
-    rows = [
-        (
-            one["id"],
-            f"{one['status']}, unused" if one.get("is_unused") else one["status"],
-            one["action"],
-            " ".join(str(one["description"]).split())[:100],
-            one["requester"],
-            when(one["created_at"]),
-            one["resolved_by"],
-        )
-        for one in found
-    ]
-    columns = ["id", "status", "action", "description", "requester", "asked", "decided by"]
-    table(columns, rows, nowrap=["id", "status"])
-
-
-def print_audit(found: list[dict[str, Any]]) -> None:
-    """A table of the audit's rows."""
-    # A service of an older version names neither action nor status.
-    fields = ("event", "action", "status", "actor", "via", "request_id")
-    rows = [(one["seq"], when(one["at"]), *[one.get(field) for field in fields]) for one in found]
-    columns = ["row", "when", "event", "action", "status", "by", "through", "request"]
-    table(columns, rows, nowrap=["request"])
-
-
 def print_request(found: dict[str, Any]) -> None:
     """Everything a person should see before deciding, and nothing that could steer the terminal."""
     from rich.text import Text
 
-    out = console()
-    status = str(found.get("status", ""))
-    action = str(found.get("action"))
+    status, action = str(found.get("status", "")), str(found.get("action"))
+    is_pending = status == "pending"
     head = Text(printable(f"{action}  "), style="bold")
     head.append(status, style=_COLOURS.get(status, ""))
-    out.print(head)
-    if status == "pending":
-        out.print(Text(printable(f"May {found.get('requester')} {action_words(action)}? It says:")))
+    lines: list[tuple[str, str]] = []
+    if is_pending:
+        lines.append((f"May {found.get('requester')} {action_words(action)}? It says:", ""))
+    details = msgspec.json.format(msgspec.json.encode(found.get("details", {})), indent=2).decode()
     # Indented, so that no description can pass for a line of ours, and complete, however long it is.
-    out.print(Text("  " + printable(str(found.get("description", ""))).replace("\n", "\n  ")))
-    shown = msgspec.json.format(msgspec.json.encode(found.get("details", {})), indent=2).decode()
-    out.print(Text("  " + printable(shown).replace("\n", "\n  ")))
+    lines += [(f"  {text}".replace("\n", "\n  "), "") for text in (str(found.get("description", "")), details)]
     # An approval is worth nothing unless its giver has seen the exact arguments.
-    if status == "pending" and not found.get("is_exact", True):
-        out.print(Text("These are not the exact arguments: they could not be decrypted. Deny it.", style="red"))
+    if is_pending and not found.get("is_exact", True):
+        lines.append(("These are not the exact arguments: they could not be decrypted. Deny it.", "red"))
     if found.get("finding"):
-        out.print(Text("Warning: " + printable(str(found["finding"])).replace("\n", " "), style="red"))
+        lines.append((f"Warning: {found['finding']}".replace("\n", " "), "red"))
     # The requester is proven by a token; the label is only what the agent says about itself.
     label = f" (calls itself {found['label']})" if found.get("label") else ""
-    out.print(
-        Text(printable(f"asked by {found.get('requester')}{label} at {when(found.get('created_at'))}"), style="dim")
-    )
+    lines.append((f"asked by {found.get('requester')}{label} at {when(found.get('created_at'))}", "dim"))
     if found.get("session_key"):
-        out.print(Text(printable(f"session {found['session_key']}"), style="dim"))
-    until = "decide until" if status == "pending" else "could be decided until"
-    out.print(Text(f"{until} {when(found.get('expires_at'))} · digest {found.get('digest')}", style="dim"))
+        lines.append((f"session {found['session_key']}", "dim"))
+    until = "decide until" if is_pending else "could be decided until"
+    lines.append((f"{until} {when(found.get('expires_at'))} · digest {found.get('digest')}", "dim"))
     for vote in found.get("votes") or ():
         said = f"{vote['voter']} {'approved' if vote['approve'] else 'denied'} it by {vote['via']}"
-        out.print(Text(printable(said + (f": {vote['reason']}" if vote["reason"] else "")), style="dim"))
+        lines.append((said + (f": {vote['reason']}" if vote["reason"] else ""), "dim"))
     if found.get("is_unused"):
-        out.print(Text("approved, but not redeemed: it has not started", style="yellow"))
+        lines.append(("approved, but not redeemed: it has not started", "yellow"))
+    out = console()
+    out.print(head)
+    for text, style in lines:
+        out.print(Text(printable(text), style=style))

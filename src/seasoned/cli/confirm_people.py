@@ -287,16 +287,18 @@ def allow(
     Example: seasoned confirm allow --end 17
     """
     people = _people()
-    from seasoned.confirm.people.change import end_allowance
+    from seasoned.confirm.people import change
 
     if action is not None and number is not None:
         raise UsageError("Use one of ACTION and --end at a time.")
     with open_book(agreed=action is not None) as book:
         if number is not None:
-            found = [end_allowance(book, number)]
+            found = [change.end_allowance(book, number)]
         elif action is not None:
             root = None if project is None else checkout_root(str(project.resolve())) or str(project.resolve())
-            found = [people.allow_action(book, action, root, host, hours, admin=admin, ask=ask_passphrase)]
+            until = None if hours is None else time.time() + hours * 3600
+            by = people.prove_admin(book, admin, ask_passphrase)
+            found = [change.allow(book, by, action, project=root, host=host, until=until)]
         else:
             now = time.time()
             known = book.recorded().allowances.values()
