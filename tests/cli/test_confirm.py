@@ -286,21 +286,6 @@ def test_alone_with_an_agent_nobody_may_approve_until_the_policy_says_so(home: P
     )
 
 
-def test_a_single_operator_sets_up_the_mode_first_and_then_decides_alone(home: Path) -> None:
-    (home / ".seasoned").mkdir(mode=0o700, exist_ok=True)
-    (home / ".seasoned" / "policy.toml").write_text("single_operator = true\n")
-    first_admin_at_the_terminal()
-    file = home / "claude.token"
-    code, shown = typed("confirm", "token", "make", "claude", "--out", str(file))
-    assert (code, "No one can approve" in shown) == (0, False)
-    tokens = {"agent": file.read_text().strip()}
-    with serving(home / ".seasoned", tokens=tokens) as found:
-        asked = found.ask(action="delete_data")
-        code, shown = typed("confirm", "approve", asked["id"])
-        assert code == 0, shown
-        assert found.look(asked["id"], "agent")["status"] == "approved"
-
-
 def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None:
     asked = answer("confirm", "submit", "send_email", "Send it", "--details", '{"command": "rm -rf /srv/logs"}')
     shown = " ".join(seasoned("confirm", "show", asked["id"]).stdout.split())
@@ -309,11 +294,7 @@ def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None
 
 def test_one_person_sets_up_approves_a_call_and_allows_more_without_a_service(home: Path) -> None:
     """Each with one command; the agent has no question of its own."""
-    with terminal("confirm", "token", "make", "ada", "--role", "admin", "--alone") as screen:
-        for prompt in ("New passphrase for ada: ", "Repeat it: "):
-            screen.wait_for(prompt)
-            screen.type(WORDS + "\n")
-        assert ended(screen)[0] == 0
+    first_admin_at_the_terminal("--alone")
     project = home / "shop"
     (project / ".git").mkdir(parents=True)
     (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
@@ -379,12 +360,7 @@ def test_a_policy_is_checked_and_put_into_force_by_an_admin(ada: str, home: Path
 
 
 def test_the_first_admins_policy_is_agreed_to_and_no_other_one_lets_anybody_approve(home: Path) -> None:
-    words = (WORDS, WORDS)
-    with terminal("confirm", "token", "make", "ada", "--role", "admin") as screen:
-        for prompt, each in zip(("New passphrase for ada: ", "Repeat it: "), words, strict=True):
-            screen.wait_for(prompt)
-            screen.type(each + "\n")
-        assert ended(screen)[0] == 0
+    first_admin_at_the_terminal()
     newest = answer("confirm", "audit")["entries"][0]
     assert newest["event"] == "policy_replaced"
     with serving(home / ".seasoned") as found:

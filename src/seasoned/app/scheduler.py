@@ -120,7 +120,7 @@ def _choice(config: Config, chosen: ChosenModel) -> ModelChoice:
 
 
 def _budget_left(config: Config) -> float | None:
-    """What is left of today's budget, None without one; CannotDo if a budget is used up: nobody watches a job."""
+    """What is left of today's budget, None without one; CannotDo if a budget is used up: no one watches a job."""
     try:
         with open_store(config.store_path) as store:
             known = budgets(config, store)
