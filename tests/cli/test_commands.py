@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.run import answer, seasoned
+from tests.cli.run import answer, process, seasoned
 from tests.history.hermes_rows import HermesDb
 
 
@@ -59,18 +59,7 @@ def test_show_after_the_file_is_gone_says_so(tmp_path: Path, samples: Path) -> N
 def test_judge_prints_a_line_for_every_call(samples: Path) -> None:
     lines = [json.loads(line) for line in seasoned("judge", samples / "codex").stdout.splitlines()]
     assert len(lines) == 86
-    assert set(lines[0]) == {
-        "schema",
-        "session",
-        "agent",
-        "call",
-        "tool",
-        "verdict",
-        "evidence",
-        "fault",
-        "reason",
-        "judge",
-    }
+    assert " ".join(lines[0]) == "schema session agent call tool verdict evidence fault reason judge"
     blind = [json.loads(line) for line in seasoned("judge", samples / "codex", "--blind").stdout.splitlines()]
     assert {line["evidence"] for line in blind}.isdisjoint({"flag", "exit_code"})
     assert blind[0]["judge"] == f"{lines[0]['judge']}-blind"
@@ -92,6 +81,7 @@ def test_forget_removes_one_session_a_source_and_everything(samples: Path, home:
     seasoned("show", first, expect=1)
     path = sessions[-1]["path"]
     assert f"from {path}" in seasoned("forget", path, "--yes").stdout
+    assert "Add --yes" in seasoned("forget", "--all", "--json", expect=2).stderr
     seasoned("forget", "--all", "-y")
     with closing(sqlite3.connect(home / ".seasoned" / "seasoned.db")) as db:
         left = {
@@ -151,6 +141,10 @@ def test_doctor_and_config_say_how_things_stand(samples: Path, home: Path) -> No
     settings = answer("config")["settings"]
     assert settings["workers"] == {"value": 1, "from": str(home / ".seasoned" / "config.toml")}
     assert "Waypost" not in json.dumps(settings)
+
+
+def test_a_question_about_nothing_mined_is_one_sentence_also_at_its_end() -> None:
+    assert process("query", "SELECT 1", expect=1).stderr.count("\n") == 1
 
 
 def test_redact_prints_a_text_that_can_be_shared(tmp_path: Path) -> None:

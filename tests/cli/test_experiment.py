@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import random
 import statistics
-import subprocess
 import time
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -16,10 +13,9 @@ from typing import Any
 import pytest
 
 from seasoned.store import open_store
-from tests.cli.run import SEASONED, seasoned
-from tests.experiment.scripted import TASKS, many_tasks, write_tasks
-from tests.scripted_model import Answer, Call, call, serve_script
-from tests.torture import TORTURE
+from tests.cli.run import seasoned
+from tests.experiment.scripted import TASKS, write_tasks
+from tests.scripted_model import Call, call, serve_script
 
 
 def _answer(messages: list[dict[str, Any]]) -> str | Call:
@@ -94,42 +90,6 @@ def test_one_is_told_how_many_sessions_it_takes_before_one_begins(tmp_path: Path
     # Two means whose standard deviation is known: (1.96 + 0.84) · s · √(2 / n).
     spread = statistics.pstdev([failed / (8 + failed) for failed in range(5)])
     assert falls[2] == pytest.approx(2.8 * spread * math.sqrt(2 / 1000), rel=0.05)
-
-
-KILLS, MADE = (20, 40) if TORTURE else (2, 12)
-
-
-def test_the_whole_command_killed_in_mid_run_comes_to_the_same_result(tmp_path: Path) -> None:
-    file = write_tasks(tmp_path, many_tasks(MADE))
-    words = [str(file), "--arms", "cold,rule", "--json"]
-    draw = random.Random(7)
-
-    def slow(messages: list[dict[str, Any]]) -> Answer:
-        found = _answer(messages)
-        return Answer(found, wait_seconds=0.02) if isinstance(found, str) else Answer(calls=(found,), wait_seconds=0.02)
-
-    with serve_script(*[slow] * 4000) as server:
-        arguments = ["experiment", "run", *words, "--base-url", server.base_url, "--model", "scripted", "--yes"]
-        for _ in range(KILLS):
-            heard = len(server.heard)
-            with subprocess.Popen(
-                [str(SEASONED), *arguments],
-                env={**os.environ, "CI": "1", "SEASONED_HOME": str(tmp_path / "home")},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                stdin=subprocess.DEVNULL,
-            ) as child:
-                wanted = heard + draw.randint(1, 7)
-                while len(server.heard) < wanted and child.poll() is None:
-                    time.sleep(0.01)
-                child.kill()
-            assert child.returncode == -9
-        cut = json.loads(_run(tmp_path, *words, url=server.base_url).stdout)
-        whole = json.loads(_run(tmp_path / "whole", *words, url=server.base_url).stdout)
-    assert cut["runs"] == whole["runs"] == 2 * MADE
-    measures = ("executed", "first_call", "success", "errors", "calls_to_success", "valid")
-    for one, other in zip(cut["arms"], whole["arms"], strict=True):
-        assert [one["measures"][name] for name in measures] == [other["measures"][name] for name in measures]
 
 
 def test_a_model_that_is_unreachable_stops_with_what_was_saved(tmp_path: Path) -> None:

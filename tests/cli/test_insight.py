@@ -37,18 +37,12 @@ def test_a_session_without_calls_has_no_rate_and_says_so(samples: Path) -> None:
     assert "its error rate is unknown" in seasoned("profile", WITHOUT_CALLS, samples).stdout
 
 
-def test_an_unknown_session_is_answered_with_the_nearest(samples: Path) -> None:
-    said = seasoned("profile", "cs-20260312-0099", samples, expect=1).stderr
-    assert "No session 'cs-20260312-0099'" in said
-    assert WITHOUT_CALLS in said
-    assert "Traceback" not in said
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["profile", "/no/such/file"], 1, "does not exist"),
-        (["profile", ""], 2, ""),
+        (["profile", ""], 2, "Give a session id or a path"),
+        (["profile", "cs-20260312-0099", "{samples}"], 1, WITHOUT_CALLS),
         (["report", "--source", "nobody", "{samples}"], 1, "No sessions of 'nobody'"),
         (["report", "--include", "everything", "{samples}"], 2, "Invalid value"),
     ],

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from seasoned.app.scheduler import add_job, jobs_database, run_job
-from seasoned.cli.options import Commands, json_output, wants_json, yes_option
+from seasoned.cli.options import Commands, agrees, json_output, wants_json, yes_option
 from seasoned.cli.output import answered, console, printable, records, say, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, NotFound
@@ -180,9 +180,11 @@ def remove(job: str, yes: bool) -> None:
     \b
     Example: seasoned cron remove morning --yes
     """
-    if not yes:
-        click.confirm(f"Remove the job {job!r}?", abort=True, err=True)
     with jobs_database() as database:
+        # Before the question, so that a wrong name is not confirmed first.
+        job_table.find(database, job)
+        if not agrees(f"Remove the job {job!r}?", yes=yes):
+            raise click.exceptions.Exit(1)
         _print_job(job_table.remove(database, job, now=time.time()), time.time())
 
 

@@ -16,7 +16,7 @@ from seasoned.app import forget as forgetting
 from seasoned.app.doctor import run_checks, settings
 from seasoned.app.mine import ask, make_engine, mine_into_folder, mined_address
 from seasoned.app.stores import make_redactor, own_store, shared_database
-from seasoned.cli.options import json_output, yes_option
+from seasoned.cli.options import agrees, json_output, yes_option
 from seasoned.cli.output import ReadingBar, answered, as_fields, records, say, table, write_new_file
 from seasoned.cli.project import print_passed_over
 from seasoned.config import load
@@ -54,7 +54,7 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool) -> None:
         else:
             target = forgetting.find_target(store, what)
             # Asks with the number of sessions, which shows a wrong path before it is too late.
-            if not yes and not click.confirm(f"Forget {target.sentence}?"):
+            if not agrees(f"Forget {target.sentence}?", yes=yes):
                 raise click.exceptions.Exit(1)
             left = forgetting.forget(config, store, target)
             count, said = len(target.sessions), f"Forgot {target.sentence}."
@@ -143,8 +143,8 @@ def restore(backup: Path, yes: bool) -> None:
     """
     config = load()
     # Of a backup that does not exist the restore says so by itself: there is nothing to ask.
-    asks = backup.exists() and config.store_path.exists() and not yes
-    if asks and not click.confirm(f"Replace {config.store_path}?"):
+    asks = backup.exists() and config.store_path.exists()
+    if asks and not agrees(f"Replace {config.store_path}?", yes=yes):
         raise click.exceptions.Exit(1)
     from seasoned.app.confirm import restore_backup
     from seasoned.cli.confirm_people import ask_passphrase

@@ -17,6 +17,7 @@ from seasoned.cli.options import (
     PATHS_HELP,
     TASK_TYPES,
     Commands,
+    agrees,
     json_output,
     paths_argument,
     words_in,
@@ -195,7 +196,7 @@ def delete(name: str, yes: bool) -> None:
     with own_store(load()) as store:
         # Before the question, so that a wrong name is not confirmed first.
         found = storage.load(store, name)
-        if not yes and not click.confirm(f"Delete {found.name} with {plural(len(found.examples), 'example')}?"):
+        if not agrees(f"Delete {found.name} with {plural(len(found.examples), 'example')}?", yes=yes):
             raise click.exceptions.Exit(1)
         versions = storage.delete(store, name)
     if not answered("template", {"name": found.name, "deleted_versions": versions}):

@@ -49,7 +49,8 @@ def back_up(store: Store, to: Path) -> None:
             store.connection.backup(copy)
         unfinished.rename(to)
     except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"The backup {str(to)!r} could not be written: {error}.") from error
+        why = getattr(error, "strerror", None) or error
+        raise StoreError(f"The backup {str(to)!r} could not be written: {why}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
 
