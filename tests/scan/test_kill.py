@@ -73,11 +73,12 @@ import sys
 from pathlib import Path
 from seasoned.lesson.storage import refresh
 from seasoned.gateway.history_usage import fill_prices
-from seasoned.store import full_text, open_store
+from seasoned.store import open_store
+from seasoned.store.search import fill
 with open_store(Path(sys.argv[1])) as store:
     print("begun", flush=True)
     refresh(store)
-    full_text.fill(store)
+    fill(store)
     fill_prices(store)
 """
 # All that they write, without the numbers of rows that a rolled-back transaction leaves out, and without times.

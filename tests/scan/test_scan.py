@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -15,10 +14,7 @@ import pytest
 import seasoned.scan.scan as whole_module
 import seasoned.scan.store_writer as writing_module
 from seasoned.errors import NotFound, SourceError
-from seasoned.lesson.learner import SessionLearner
 from seasoned.redact import Secrecy
-from seasoned.scan.file_reader import FileReader
-from seasoned.scan.rows import FileJob
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
 from seasoned.store import Store, open_store, packed
 from seasoned.store.query import query
@@ -51,26 +47,6 @@ def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
             " FROM call JOIN session ON session.id = session_id ORDER BY session.native_id, position"
         ).fetchall()
         return {"sessions": [tuple(row) for row in sessions], "calls": [tuple(row) for row in calls]}
-
-
-def test_small_files_in_a_group_are_read_like_each_alone(tmp_path: Path) -> None:
-    for number in range(40):
-        small(f"{SESSION[:-2]}{number:02}", f"toolu_01{number:02}AAAAAAAAAAAAAAAAAAA").write(
-            tmp_path / f"{number:02}.jsonl"
-        )
-    # Between them: one that is too large for a group, a document, no history, one with a broken end, one that is gone.
-    large = ClaudeFile("large").user("x" * 20_000)
-    large.write(tmp_path / "05-large.jsonl")
-    document = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
-    (tmp_path / "07.json").write_text(json.dumps({"model": "m", "messages": document}))
-    (tmp_path / "08.json").write_text('{"name": "package"}')
-    (tmp_path / "09-cut.jsonl").write_bytes((tmp_path / "09.jsonl").read_bytes()[:-20])
-    paths = sorted([*tmp_path.iterdir(), tmp_path / "10-gone.jsonl"])
-    jobs = [FileJob(str(path), path.stat().st_size if path.exists() else 1, 1, named=False) for path in paths]
-    alone = [batch for job in jobs for batch in FileReader(SECRECY.redactor(), SessionLearner()).read(job)]
-    together = list(FileReader(SECRECY.redactor(), SessionLearner()).read_all(jobs))
-    assert together == alone
-    assert len({(batch.format, batch.failure is None, bool(batch.unreadable)) for batch in together}) >= 4
 
 
 def row_of(store_path: Path, text: str):
@@ -261,16 +237,6 @@ def test_nothing_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         opened.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for cut in range(4, 20):
         assert TOKEN[cut - 4 : cut + 12].encode() not in store.read_bytes()
-
-
-def test_several_processes_find_the_same(tmp_path: Path, samples: Path) -> None:
-    one, many = tmp_path / "one.db", tmp_path / "many.db"
-    folder = tmp_path / "in"
-    for number in range(8):
-        shutil.copytree(samples, folder / str(number))
-    scan(ScanTarget(one), [folder], SECRECY, workers=1)
-    scan(ScanTarget(many), [folder], SECRECY, workers=3)
-    assert content(one) == content(many)
 
 
 def test_a_random_order_of_growing_ends_where_one_scan_ends(tmp_path: Path, samples: Path) -> None:

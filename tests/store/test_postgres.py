@@ -16,7 +16,6 @@ from seasoned.store import open_database
 from seasoned.store.postgres import PostgresStore
 from seasoned.store.schema import VERSION, OlderStore
 from tests.databases import PostgresServer
-from tests.each_case import each_case
 
 SECRET = "p@ss/wörd:1"
 
@@ -268,18 +267,8 @@ def test_the_right_password_opens_it_and_is_nowhere_in_what_it_shows(postgres_se
     postgres_server.execute("DROP OWNED BY with_password; DROP ROLE with_password")
 
 
-@each_case(
-    "url",
-    [
-        "postgresql://u:plainsecret@host/x",
-        "postgresql://u:p%40ssplainsecret@host:5432/x?sslmode=require",
-        "postgresql://u@host/x?password=plainsecret",
-        "host=h user=u password=plainsecret dbname=x",
-        "host=h user=u password='plain secret plainsecret'",
-        "postgresql://u:a@b/plainsecret@host/x",
-    ],
-)
-def test_the_shown_settings_hide_the_password(url: str, tmp_path: Path) -> None:
+def test_the_shown_settings_hide_the_password(tmp_path: Path) -> None:
+    url = "postgresql://u:p%40ssplainsecret@host:5432/x?sslmode=require"
     environment = {"SEASONED_HOME": str(tmp_path), "SEASONED_DATABASE_URL": url, "HOME": str(tmp_path), "PATH": ""}
     for more in ([], ["--json"]):
         command = [sys.executable, "-m", "seasoned.cli.main", "config", *more]
@@ -301,14 +290,3 @@ def test_without_psycopg_one_sentence_says_what_to_install(tmp_path: Path) -> No
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "seasoned[postgres]" in done.stdout and "plainsecret" not in done.stdout
-
-
-def test_the_store_opens_without_loading_psycopg(tmp_path: Path) -> None:
-    code = (
-        "import sys\nfrom pathlib import Path\nfrom seasoned.config import Config\n"
-        "from seasoned.store import open_database\n"
-        f"open_database(Config(home=Path({str(tmp_path)!r}))).close()\n"
-        "print('psycopg' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Set
 from functools import cache
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
@@ -13,7 +14,7 @@ import msgspec
 from seasoned.database_file import read_head
 from seasoned.errors import SourceError
 from seasoned.history.discover import ACP
-from seasoned.history.json_file import source_errors
+from seasoned.history.json_file import json_lines, source_errors
 from seasoned.history.readonly import open_readonly, tables_of
 from seasoned.session import Session
 
@@ -81,24 +82,16 @@ def _sample(path: Path, head: bytes, records: int) -> Sample:
         return _sample_lines(path, head, records)
     first, newline, rest = text.partition(b"\n")
     # A document may be pretty-printed, but then its first line is not a whole object.
-    if text.startswith(b"{") and newline and rest.strip() and _is_whole(first):
+    if text.startswith(b"{") and newline and rest.strip() and _sketch_object(first) is not None:
         return _sample_lines(path, head, records)
     return _sample_document(path) or _sample_lines(path, head, records)
-
-
-def _is_whole(line: bytes) -> bool:
-    try:
-        _raw_object.decode(line)
-    except _NOT_JSON:
-        return False
-    return True
 
 
 def _sample_lines(path: Path, head: bytes, limit: int) -> Sample:
     records: list[dict[str, Any]] = []
     lines = head.split(b"\n", limit)
     if len(head) == _HEAD_BYTES and len(lines) <= limit:
-        lines = _whole_lines(path, limit)
+        lines = [line.data for line in islice(json_lines(path), limit)]
     for line in lines:
         if len(records) == limit:
             break
@@ -106,16 +99,6 @@ def _sample_lines(path: Path, head: bytes, limit: int) -> Sample:
         if sketch is not None:
             records.append(sketch)
     return Sample(path, "lines" if records else "other", tuple(records))
-
-
-def _whole_lines(path: Path, limit: int) -> list[bytes]:
-    lines = []
-    with path.open("rb") as file:
-        for line in file:
-            lines.append(line)
-            if len(lines) == limit:
-                break
-    return lines
 
 
 def _sample_document(path: Path) -> Sample | None:
@@ -154,34 +137,12 @@ def _sketch_value(data: bytes) -> Any:
 
 
 # The most specific first: the last formats accept anything that looks like chat messages.
-ORDER = (
-    "claude_code",
-    "codex",
-    "hermes_db",
-    "seasoned_db",
-    "goose",
-    "cursor",
-    "aider",
-    "opencode",
-    "qwen",
-    "pi",
-    "copilot",
-    "cline",
-    "vscode",
-    "managed_agent",
-    "otel",
-    "inspect_log",
-    "gemini",
-    "openhands",
-    "mini_swe_agent",
-    "swe_agent",
-    "tau_bench",
-    "atif",
-    "hermes_file",
-    "sharegpt",
-    "anthropic_log",
-    "openai_log",
+_ORDER = (
+    "claude_code codex hermes_db seasoned_db goose cursor aider opencode qwen pi copilot cline vscode "
+    "managed_agent otel inspect_log gemini openhands mini_swe_agent swe_agent tau_bench atif hermes_file "
+    "sharegpt anthropic_log openai_log"
 )
+ORDER = tuple(_ORDER.split())
 # Those in `reader/log`: the name of a format is kept in stores, its place is not.
 _LOGS = "managed_agent otel inspect_log mini_swe_agent swe_agent tau_bench atif sharegpt anthropic_log openai_log"
 # Claude Code and Codex have by far the most files, and three lines are enough to recognise them.
