@@ -345,6 +345,7 @@ MEANINGS = {
     "path":
         "file_path path filename notebook_path target_file file filepath filePath relative_path absolute_path "
         "absolutePath TargetFile AbsolutePath dir_path uri relative_workspace_path",
+    "old": "old_string old_str old_text search oldText oldString old_source",
     "text": "content file_text contents file_content",
     "folder": "workdir cwd working_directory working_dir dir_path directory",
 }
