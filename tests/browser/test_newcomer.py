@@ -6,8 +6,6 @@ import os
 import re
 import shutil
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -84,16 +82,6 @@ def run(environment: dict[str, str], port: int) -> Iterator[Terminal]:
         started.end()
 
 
-def seasoned(environment: dict[str, str], *arguments: str) -> str:
-    """A command in a second terminal."""
-    command = [sys.executable, "-m", "seasoned.cli.main", *arguments]
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def write_histories(home: Path) -> None:
     """A week of two projects: some calls failed yesterday, and one session talked about carriers."""
     for at in range(12):
@@ -125,15 +113,8 @@ class Hour:
         self.began = time.monotonic()
 
 
-def ask_at_the_terminal(environment: dict[str, str]) -> None:
-    """The three questions of a day, each in one command."""
-    assert "waypost" in seasoned(environment, "usage", "--by", "project", "--since", "this week")
-    assert "Fix the parcel label" in seasoned(environment, "sessions", "--since", "yesterday", "--failed")
-    assert "carriers" in seasoned(environment, "search", "carriers")
-
-
 def ask_in_the_browser(walker: Walk, base: str, hour: Hour) -> str:
-    """The same on the pages, each with at most two clicks from the overview; the address of a session."""
+    """The three questions of a day, each with at most two clicks from the overview; the address of a session."""
     page = walker.page
     page.click("#wrong .lines a")
     page.wait_for_selector(".call.failed:target")
@@ -195,8 +176,6 @@ def test_a_newcomer_gets_answers_without_a_question_and_bookmarks_outlive_the_se
             walker.page.wait_for_selector(".trends svg.spark")
             hour.done("the overview")
             session = ask_in_the_browser(walker, base, hour)
-            ask_at_the_terminal(environment)
-            hour.done("the same three at the terminal")
             look_around(walker, base, session)
             hour.done("six pages, each in four sights")
             walker.page.keyboard.press("g")

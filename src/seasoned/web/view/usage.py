@@ -77,6 +77,7 @@ async def show(
     key, since = chosen.key, first_moment(DAYS[days])
     only = None if key is None else await histories.read(lambda store: refs_in(store, key))
     counted = await asyncio.to_thread(gateway_sessions, config)
+    counted = counted if only is None else counted & only
     through, own, chart = await asyncio.gather(
         asyncio.to_thread(gateway_usage, config, passed, since=since, only=only),
         histories.read(lambda store: history_totals(store, own_by, since=since, project=key, without=counted)),
