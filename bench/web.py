@@ -34,6 +34,7 @@ from seasoned.redact.key import Secrecy, load_key
 from seasoned.review import memory_file
 from seasoned.review.journal import ChangeJournal, Provenance
 from seasoned.store import Store, open_store
+from seasoned.store.schema import VERSION
 from seasoned.store.search import fill
 
 FOLDER = Path(os.environ.get("SEASONED_BENCH_FOLDER", "build")) / "bench-web"
@@ -225,7 +226,7 @@ def serve(home: Path, claude: Path = Path("/nowhere")) -> Iterator[Served]:
 
 CALLS = 50
 DAYS = 500
-# Raised when stores are made in another way; one of an older version of Seasoned is migrated.
+# Raised when stores are made in another way; a new version of the tables makes them again too.
 _MADE = 1
 _AGENTS = ("claude-code", "codex", "hermes", "gemini", "openai")
 # Of agents whose models have published prices; the others record what a session cost, or do not.
@@ -244,7 +245,7 @@ _JUDGE = "bench"
 def make_store(home: Path, sessions: int) -> Path:
     """The store with so many sessions of 50 calls each until now, made where there is none yet."""
     path = Config(home=home).store_path
-    stamp = home / f"made-{_MADE}-{sessions}"
+    stamp = home / f"made-{_MADE}-{VERSION}-{sessions}"
     if stamp.exists():
         return path
     home.mkdir(parents=True, exist_ok=True)
