@@ -26,14 +26,6 @@ _SCP = LazyRegex(r"(?:[^@/\s:]+@)?(?P<host>\[[0-9a-f:.]+\]|[\w.-]{2,}):(?P<path>
 _DRIVE = LazyRegex(r"\A([A-Za-z]):(?=/|\Z)")
 # People with two accounts name the host in ~/.ssh/config so, as the documentation of these services tells them.
 _ALIAS = LazyRegex(r"(github\.com|gitlab\.com|bitbucket\.org)-[\w.-]+")
-# The same services under the names that accept ssh on the port of https.
-_OTHER_NAMES = {
-    "ssh.github.com": "github.com",
-    "altssh.gitlab.com": "gitlab.com",
-    "altssh.bitbucket.org": "bitbucket.org",
-    "ssh.dev.azure.com": "dev.azure.com",
-    "vs-ssh.visualstudio.com": "dev.azure.com",
-}
 # A drive of Windows as Git's shell, WSL and Cygwin name it: `/d/shop`, `/mnt/d/shop`, `/cygdrive/d/shop`.
 _MOUNTED_DRIVE = LazyRegex(r"\A/(?:mnt/|cygdrive/)?([A-Za-z])(?=/|\Z)")
 _HOME = LazyRegex(r"(?:/home|/Users|[A-Z]:/Users)/[^/]+|/var/root|/root")
@@ -130,21 +122,11 @@ def _address(host: str, path: str, default_port: str | None) -> str | None:
     host = host.rpartition("@")[2].lower()
     # In an address of IPv6 colons are no ports.
     name, _, port = host.rpartition(":") if re.search(r":\d*$", host) and not host.endswith("]") else (host, "", "")
-    name = _OTHER_NAMES.get(name) or (alias[1] if (alias := _ALIAS.compiled.fullmatch(name)) else name)
-    known_elsewhere = host.partition(":")[0] in _OTHER_NAMES
+    name = alias[1] if (alias := _ALIAS.compiled.fullmatch(name)) else name
     path = _trimmed(posixpath.normpath("/" + re.split(r"[?#]", path, maxsplit=1)[0].lstrip("/"))).lstrip("/")
-    if name == "dev.azure.com" or name.endswith(".visualstudio.com"):
-        name, path = _azure(name, path)
     if not name or path in ("", "."):
         return None
-    return f"{name}:{port}/{path}" if port and port != default_port and not known_elsewhere else f"{name}/{path}"
-
-
-def _azure(host: str, path: str) -> tuple[str, str]:
-    """Azure's three forms of one address: `v3/org/project/repo`, `org/project/_git/repo`, and the old host."""
-    if host != "dev.azure.com":
-        path = f"{host.removesuffix('.visualstudio.com')}/{path.removeprefix('DefaultCollection/')}"
-    return "dev.azure.com", path.removeprefix("v3/").replace("/_git/", "/")
+    return f"{name}:{port}/{path}" if port and port != default_port else f"{name}/{path}"
 
 
 def _trimmed(path: str) -> str:

@@ -183,10 +183,3 @@ def test_warm_starts_can_be_switched_off(entry: EntryPoint, config: Config, swit
     (config.home / "config.toml").write_text(f'[warm]\n{switch}\nexperiment = "autumn"\n')
     assert entry.begin("s1") is None
     assert _kept(config)["arms"] == [], "a session that is switched off takes no part"
-
-
-def test_a_session_that_begins_twice_is_assigned_once(config: Config) -> None:
-    _run_experiment(config, 1.0, ArmShare("warm"))
-    shown = [[entry.begin("s1") for entry in ENTRY_POINTS] for _ in range(2)]
-    assert shown[0] == shown[1]
-    assert len(_kept(config)["arms"]) == len(ENTRY_POINTS)

@@ -67,15 +67,6 @@ def test_a_session_begins_with_the_command_of_its_own_project(entry: Any) -> Non
     assert entry.begin("nowhere") is None
 
 
-@every_way
-def test_it_can_be_switched_off(entry: Any) -> None:
-    _two_projects(entry)
-    settings = load().home / "config.toml"
-    settings.parent.mkdir(exist_ok=True)
-    settings.write_text('[warm]\nsilent = ["start", "prompt"]\n')
-    assert entry.begin("s1", "shop") is None
-
-
 def test_mcp_gives_the_command_of_the_folder_with_the_task() -> None:
     _two_projects(HermesEntry())
 

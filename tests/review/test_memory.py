@@ -58,12 +58,6 @@ def test_entries_are_added_replaced_and_removed(journal: ChangeJournal) -> None:
     assert notes(journal) == ["Port is 5434."]
 
 
-def test_notes_and_user_are_apart(journal: ChangeJournal) -> None:
-    add(journal, "user", "Mira likes short answers.", by=AGENT)
-    assert notes(journal) == []
-    assert (journal.memory_folder / "USER.md").read_text("utf-8") == "Mira likes short answers."
-
-
 def test_what_is_there_already_is_not_kept_twice(journal: ChangeJournal) -> None:
     add(journal, "notes", "One fact.", by=AGENT)
     again = add(journal, "notes", "One fact.\n", by=AGENT)

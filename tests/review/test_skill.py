@@ -53,19 +53,6 @@ def test_a_body_may_bring_its_own_front_matter(journal: ChangeJournal) -> None:
     assert "names 'tests'" in create(journal, "other", text, by=AGENT).said
 
 
-def test_only_the_skills_own_files_lie_in_its_folder(journal: ChangeJournal) -> None:
-    made(journal)
-    write_file(journal, "release-notes", "scripts/run.sh", "echo hi\n", by=AGENT)
-    patch(journal, "release-notes", "nothing like it", "x", by=AGENT)
-    assert sorted(everything_below(journal.skill_folder)) == ["release-notes/SKILL.md", "release-notes/scripts/run.sh"]
-    assert sorted(path.name for path in journal.skill_folder.rglob("*")) == [
-        "SKILL.md",
-        "release-notes",
-        "run.sh",
-        "scripts",
-    ]
-
-
 def test_a_piece_must_stand_there_once(journal: ChangeJournal) -> None:
     made(journal)
     assert "occurs 2 times in SKILL.md" in patch(journal, "release-notes", "the", "a", by=AGENT).said

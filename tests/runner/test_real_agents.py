@@ -12,9 +12,8 @@ import pytest
 from tests.conftest import ROOT
 from tests.hermes.installed import hermes_with_seasoned
 from tests.real_clients import run_alone
-from tests.runner import chain, day
+from tests.runner import chain
 from tests.runner.users import programs
-from tests.schedule.made import START
 from tests.torture import TORTURE
 
 AGENTS = ("claude-code", "codex", "opencode", "qwen", "hermes")
@@ -116,24 +115,6 @@ def test_what_a_review_by_the_same_agent_kept_is_told_to_the_next_session_of_the
     }
     assert (found["changed"], found["status"]) == ([], ""), "settings of the agent and files of the project"
     assert len(found["sessions"]) == 4, "none of them is a review"
-
-
-def test_in_a_day_every_slot_runs_once_with_its_outcome_and_its_delivery(tmp_path: Path) -> None:
-    agents, runs = ("claude-code", "codex"), 24 if TORTURE else 3
-    for agent, found in run_in_there("tests.runner.day", tmp_path, str(runs), *agents).items():
-        lines = found["history"]
-        every = 86_400 / runs
-        assert [line["scheduled_at"] - START for line in lines] == [every * number for number in range(1, runs + 1)]
-        assert all(line["scheduled_at"] - START <= 86_400 for line in lines)
-        outcomes = [(line["outcome"], line["delivery"]) for line in lines]
-        assert outcomes == [("ok", "delivered"), ("silent", "none"), ("failed", "delivered")] * (runs // 3), lines
-        assert len({line["session"] for line in lines}) == runs, "each in a session of its own"
-        assert {line["provider"] for line in lines} == {TITLES[agent]}
-        report = found["report"]
-        assert (
-            report.count(day.ANSWERS[0]) == runs // 3
-            and report.count("The agent says that a script failed") == runs // 3
-        )
 
 
 def test_a_review_that_is_killed_at_any_step_leaves_nothing_half_nothing_twice_and_no_process(tmp_path: Path) -> None:

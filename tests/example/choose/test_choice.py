@@ -100,10 +100,6 @@ def test_of_equal_evidence_the_newer_and_then_the_first_by_name() -> None:
     assert chosen(old, template("b", one("read_file"))) == "a@1"
 
 
-def test_only_tools_that_the_session_has_are_shown() -> None:
-    assert tools_of(shown(template("t", one("read_file"), one("patch")), tools=["patch"])) == ["patch"]
-
-
 def test_an_example_that_its_schema_would_refuse_is_not_shown() -> None:
     right, wrong = one("read_file", 1), one("read_file", 2, arguments={"file": "x"})
     found = shown(template("t", wrong, right), tools={"read_file": SCHEMA})
@@ -146,13 +142,6 @@ def test_a_repaired_call_is_shown_before_others_of_its_tool() -> None:
     found = shown(template("t", plain, repaired))
     assert found.block is not None
     assert found.block.examples[0].id == repaired.id
-
-
-def test_of_a_tool_the_relevant_example_is_first() -> None:
-    far, near = one("a", 1, support=9, intent="Something."), one("a", 2, intent="Refund the order.")
-    found = shown(template("t", far, near), task="refund an order")
-    assert found.block is not None
-    assert found.block.examples[0].id == near.id
 
 
 def test_no_more_than_twelve_are_shown_and_no_more_than_three_of_a_tool() -> None:
@@ -217,13 +206,6 @@ def intents(*examples: Example, proven: frozenset[str] = frozenset(), **asked: A
     library = Library(templates=(template("t", *examples),), proven=proven)
     made = provision([], library=library, asked=BlockRequest(budget=10_000, **asked))
     return [] if made.block is None else [each.intent for each in made.block.examples]
-
-
-def test_support_decides_between_equals_and_then_recency() -> None:
-    some = [one("a", number, intent=f"i{number}", support=2, last_seen=1.0, error_rate=0.1) for number in range(3)]
-    known = msgspec.structs.replace(some[1], support=4)
-    fresh = msgspec.structs.replace(some[0], last_seen=9 * DAY_SECONDS)
-    assert intents(some[2], fresh, known) == ["i1", "i0", "i2"]
 
 
 def test_an_imported_example_comes_last_until_it_was_seen_to_work() -> None:

@@ -160,22 +160,6 @@ def test_a_state_says_why_and_the_last_one_holds(store: Store) -> None:
     assert snapshot(store).state_of(other.id) == "retired", "the same example in a new version stays retired"
 
 
-def test_a_snapshot_is_of_the_newest_versions(store: Store) -> None:
-    save(store, template("a"))
-    save(store, template("b", description="first"))
-    one = snapshot(store)
-    save(store, template("b", description="second"))
-    save(store, template("c"))
-    two = snapshot(store, one)
-    assert [each.mark for each in two.templates] == ["a@1", "b@2", "c@1"]
-    assert two.templates[1].description == "second"
-    assert two.revision == revision(store) != one.revision
-    delete(store, "a")
-    three = snapshot(store, two)
-    assert [each.mark for each in three.templates] == ["b@2", "c@1"]
-    assert three.find("B") == two.find("b") and three.find("a") is None
-
-
 _STEPS = st.lists(
     st.tuples(st.sampled_from(["save", "delete", "state", "snapshot"]), st.sampled_from("abc"), st.integers(0, 3)),
     max_size=14,
