@@ -21,7 +21,7 @@ def test_a_result_that_was_sent_without_a_line_stays_without(tmp_path: Path) -> 
         keep_lessons(
             store, "depot", repair("terminal", FAILS, ERROR, "python -m wp --env test", Way("option", "+--env"))
         )
-        late, in_time = CallHints(), CallHints()
-        late.pass_over(call.id)
-        assert late.decide(LessonLookup(store, "depot", "hermes:a", None), call, agent="hermes") == ""
-        assert "--env" in in_time.decide(LessonLookup(store, "depot", "hermes:b", None), call, agent="hermes")
+        for is_late in (True, False):
+            lookup = LessonLookup(store, "depot", f"hermes:{is_late}", None)
+            line = CallHints().decide(lookup, call, agent="hermes", is_late=lambda: is_late)  # noqa: B023
+            assert ("--env" in line) is not is_late and bool(line) is not is_late

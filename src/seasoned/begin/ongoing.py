@@ -7,7 +7,7 @@ decided once, when the result is first sent, and stored: every later request and
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -25,7 +25,6 @@ class CallHints:
     def __init__(self) -> None:
         self._lock = Lock()
         self._lines: OrderedDict[str, dict[str, str]] = OrderedDict()
-        self._late: OrderedDict[str, None] = OrderedDict()
 
     def known(self, conversation: str) -> Mapping[str, str] | None:
         """The hints of a conversation that are in memory; None if it was not looked up yet."""
@@ -46,22 +45,18 @@ class CallHints:
                 self._lines.popitem(last=False)
         return found
 
-    def decide(self, lookup: LessonLookup, call: ToolCall, *, agent: str) -> str:
-        """The hint after the result of a call: what repaired such a failure in its project, once a conversation."""
+    def decide(self, lookup: LessonLookup, call: ToolCall, *, agent: str, is_late: Callable[[], bool]) -> str:
+        """The hint after the result of a call: what repaired such a failure in its project, once a conversation.
+
+        `is_late` tells whether the result was sent without one, because the decision took too long: it stays so.
+        """
         lines = self.lines(lookup.store, lookup.conversation)
         if call.id not in lines:
             text = _hint(lookup, call, agent)
             with self._lock:
-                told = bool(text) and call.id not in self._late and lookup.tell_once("after", text, call_id=call.id)
+                told = bool(text) and not is_late() and lookup.tell_once("after", text, call_id=call.id)
                 lines[call.id] = HINT_OPENS + text if told else ""
         return lines[call.id]
-
-    def pass_over(self, call_id: str) -> None:
-        """Note that a result is sent without a hint because the decision takes too long: it stays so."""
-        with self._lock:
-            self._late[call_id] = None
-            if len(self._late) > _MOST:
-                self._late.popitem(last=False)
 
 
 def with_lines(messages: Sequence[dict[str, Any]], lines: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -78,12 +78,12 @@ class HermesHints:
         given = dict(arguments) if isinstance(arguments, dict) else {}
         call = ToolCall(call_id, tool, given, Result(text, Marks()))
         database = host.database_path(self._config.hermes_home)
+        late = threading.Event()
         told = self._boundary.ask(
-            "The hint", lambda: self._decide(session, call, database, settings), seconds=_HINT_SECONDS
+            "The hint", lambda: self._decide(session, call, database, settings, late), seconds=_HINT_SECONDS
         )
+        late.set()
         root = self._roots.get(session)
-        if told is None:
-            self._hints.pass_over(call_id)
         if told and root is not None and settings.visible:
             host.tell_user(hint_notice(root, told.removeprefix(HINT_OPENS)))
 
@@ -108,7 +108,9 @@ class HermesHints:
                 self._roots.popitem(last=False)
         return self._roots[session]
 
-    def _decide(self, session: str, call: ToolCall, database: Path, settings: WarmSettings) -> str:
+    def _decide(
+        self, session: str, call: ToolCall, database: Path, settings: WarmSettings, late: threading.Event
+    ) -> str:
         """The line after the result; empty for none."""
         root = self._load(session, database)
         if root is None:
@@ -117,7 +119,8 @@ class HermesHints:
             place = place_of(store, database, session)
             if place.project is None or is_held_back(self._config, store, root, settings, now=time.time()):
                 return ""
-            return self._hints.decide(LessonLookup(store, place.project, root, place.folder), call, agent=AGENT)
+            lookup = LessonLookup(store, place.project, root, place.folder)
+            return self._hints.decide(lookup, call, agent=AGENT, is_late=late.is_set)
 
 
 def root_of(database: Path, session: str) -> str | None:

@@ -49,11 +49,6 @@ def test_what_shows_no_later_session_how_a_tool_is_called_is_left_out(unfit: Jud
     assert [one.call.tool for one in found(unfit, _GET)] == ["get"]
 
 
-def test_a_call_that_is_made_again_and_again_waits_for_something() -> None:
-    assert found(_GET, _GET, _GET) == []
-    assert len(found(_GET, _GET)) == 2
-
-
 def test_plain_arguments_are_shown_of_a_tool_that_sessions_get_wrong() -> None:
     wrong = failed("greet", "unknown: ada", name="#ada")
     assert [one.call.raw_arguments for one in found(wrong, call("greet", name="Ada"))] == ['{"name":"Ada"}']

@@ -9,13 +9,12 @@ import pytest
 from seasoned.example.mine.selection import (
     MinableSession,
     MiningOptions,
-    WorkedCalls,
     choose,
     is_escalated,
     is_minable,
-    is_whole,
     minable,
     why_nothing,
+    worked_calls,
 )
 from seasoned.outcome.track import JudgedCall, tracks
 from seasoned.redact import Secrecy
@@ -34,33 +33,11 @@ PLAN = call("TodoWrite", todos=[])
         ([call("get", "failed", _fault="user_declined"), call("get", "unclear", parcel_id="#P-1"), GET], (2,)),
         ([call("get", parcel_id="#P-1", _is_corrected=True), GET], (1,)),
         ([PLAN, call("think", thought="x"), call("Task", prompt="x"), call("Read", file_path="/a"), GET], (4,)),
-        (
-            [call("book", flight="HAT001", seat="window", day=1), call("book", flight="HAT001", seat="aisle", day=1)],
-            (1,),
-        ),
-        ([call("book", flight="HAT001", day=1), BAD, call("book", flight="HAT001", day=2)], (0, 2)),
-        ([bash("pytest tests"), bash("pytest tests -x")], (0, 1)),
-        ([call("get_orders", user="#U-1", _result="[]"), GET], (1,)),
-        ([call("lookup", user="#U-1", _result="null"), GET], (1,)),
+        ([BAD, bash("pytest tests"), bash("pytest tests -x")], (1, 2)),
     ],
 )
-def test_only_calls_that_worked_found_something_and_were_not_redone_count(
-    calls: list[JudgedCall], counted: tuple[int, ...]
-) -> None:
-    assert WorkedCalls(session("s", *calls)).positions == counted
-
-
-def test_what_is_done_again_much_later_is_not_redone() -> None:
-    others = [call("get", parcel_id=f"#P-{number}") for number in range(8)]
-    book = [call("book", flight="HAT001", day=day) for day in (1, 2)]
-    assert 0 in WorkedCalls(session("s", book[0], *others, book[1])).positions
-
-
-def test_arguments_that_were_cut_are_not_whole() -> None:
-    assert is_whole(GET)
-    assert not is_whole(call("Write", file_path="/p", content="abc … [900 characters]"))
-    assert not is_whole(call("x", rows=[{"a": "abc … [900 characters]"}]))
-    assert is_whole(call("Write", file_path="/p", content="it said … [9 characters] and went on"))
+def test_only_calls_of_minable_tools_that_worked_count(calls: list[JudgedCall], counted: tuple[int, ...]) -> None:
+    assert worked_calls(session("s", *calls)) == counted
 
 
 def test_calls_with_rights_that_a_person_granted_are_known() -> None:

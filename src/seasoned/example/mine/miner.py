@@ -25,13 +25,12 @@ from seasoned.example.mine.outdated import evidence_key, evidence_of, moment_of
 from seasoned.example.mine.selection import (
     MinableSession,
     MiningOptions,
-    WorkedCalls,
     choose,
     is_escalated,
-    is_whole,
     minable,
     sessions_scanned,
     why_nothing,
+    worked_calls,
 )
 from seasoned.example.neutral import neutral_result, shown_intent, unclean
 from seasoned.lazy_regex import LazyRegex
@@ -48,8 +47,6 @@ from seasoned.store import Store
 
 # Calls with longer arguments are one day's content.
 _MOST_ARGUMENT_CHARS = 600
-# The same call so often in one session waits for something.
-_POLLS = 3
 # An id that only its own session can know.
 _OPAQUE = LazyRegex(r"uuid|(?<![a-zA-Z])[hH]\d")
 # Shapes that every agent writes rightly by itself.
@@ -111,7 +108,7 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
         """Whether it may represent the others: complete, short, and a call that may be shown."""
         if len(self.call.raw_arguments) > _MOST_ARGUMENT_CHARS and self.call.command is None:
             return False
-        if not is_whole(self.call) or is_escalated(self.call.arguments):
+        if is_escalated(self.call.arguments):
             return False
         # Whether a person allows what it does is asked when it is shown.
         return bool(admit_call(self.call.tool, self.arguments, project=self.project, allowed=HIGH_RISK))
@@ -141,7 +138,7 @@ def gather(
     found = []
     for track in tracks:
         fallback = written.get(str(track.ref), 0.0)
-        for one in _of_session(WorkedCalls(track), commands.get(track.project or "", ()), fallback):
+        for one in _of_session(track, commands.get(track.project or "", ()), fallback):
             known = evidence.get(evidence_key(one.call))
             if known is None or not known.against(one.form):
                 found.append(one)
@@ -155,14 +152,11 @@ def _shows(one: ExampleCandidate, failing: Collection[str]) -> bool:
     return bool(one.arguments) if one.call.tool in failing else not shapes <= _PLAIN
 
 
-def _of_session(worked: WorkedCalls, lessons: Sequence[Lesson], fallback: float) -> Iterator[ExampleCandidate]:
-    track = worked.track
-    repaired = _repairs(worked)
-    times = Counter((call.tool, call.raw_arguments) for call in track.calls)
-    for at in worked.positions:
+def _of_session(track: Track, lessons: Sequence[Lesson], fallback: float) -> Iterator[ExampleCandidate]:
+    # By the call that worked; of several failed attempts, the last.
+    repaired = {one.repaired: one for one in repairs(track.calls) if _teaches(one, track.calls)}
+    for at in worked_calls(track):
         call = track.calls[at]
-        if times[call.tool, call.raw_arguments] >= _POLLS:
-            continue
         arguments, asked, repair = without_remarks(call.tool, call.arguments), "", repaired.get(at)
         if call.command is not None:
             lesson = _lesson_of(call.command, lessons)
@@ -187,13 +181,6 @@ def _lesson_of(command: str, lessons: Sequence[Lesson]) -> Lesson | None:
     """The lesson that a command line carries out, if its whole text can be shown."""
     forms = {one.form for one in written(command)}
     return next((one for one in lessons if one.key in forms and one.text and "…" not in one.text), None)
-
-
-def _repairs(worked: WorkedCalls) -> dict[int, Repair]:
-    """Repairs that changed the call, by the call that worked; of several failed attempts, the last."""
-    calls, positions = worked.track.calls, set(worked.positions)
-    found = repairs(calls, targets=worked.targets)
-    return {one.repaired: one for one in found if one.repaired in positions and _teaches(one, calls)}
 
 
 def _teaches(repair: Repair, calls: Sequence[JudgedCall]) -> bool:

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from seasoned.command.tool import TaskType, is_trivial, tool_of
-from seasoned.lazy_regex import LazyRegex
-from seasoned.lesson.failure.call_target import is_retry
-from seasoned.lesson.failure.repair import CallTargets
-from seasoned.lesson.failure.similarity import TRUNCATION_MARK
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.store import Store
 from seasoned.text import plural
 
-_NOTHING = LazyRegex(
-    r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
-)
 _ESCALATED = ("with_escalated_permissions", "dangerouslyDisableSandbox", "require_escalated", "elevated")
-# A call that is repeated in another form within this many calls did not succeed.
-_REDONE_WITHIN = 6
 # After a convention changed, good sessions fail more often before they find the new one.
 _CHANGED_ERROR_RATE = 0.8
 # So many sessions are enough for one tool: beyond them, a session with other tools teaches more.
@@ -155,49 +146,15 @@ def is_minable(tool: str) -> bool:
     )
 
 
-class WorkedCalls:
-    """The calls of one session that worked, and the targets of all, each computed when it is first needed."""
+def worked_calls(track: Track) -> tuple[int, ...]:
+    """The positions of the calls of a session that worked and can show how a tool is called."""
 
-    def __init__(self, track: Track) -> None:
-        self.track = track
-        self.targets = CallTargets(track.calls)
-        self.positions = tuple(at for at in range(len(track.calls)) if self._has_worked(at))
-
-    def _has_worked(self, at: int) -> bool:
-        call = self.track.calls[at]
-        if call.counts_as != "ok" or call.is_corrected or call.is_foreign or not is_minable(call.tool):
-            return False
+    def has_worked(call: JudgedCall) -> bool:
+        is_done = call.counts_as == "ok" and call.result is not None and not call.is_corrected and not call.is_foreign
         is_shell = tool_of(call.tool).form == "shell"
-        if call.result is None or (call.command is None and (is_shell or _NOTHING.compiled.match(call.result[:60]))):
-            return False
-        return not self._is_redone(at)
+        return is_done and is_minable(call.tool) and (call.command is not None or not is_shell)
 
-    def _is_redone(self, at: int) -> bool:
-        """Whether the agent soon repeated the call in another form, although nothing had failed in between."""
-        call = self.track.calls[at]
-        for later, other in enumerate(self.track.calls[at + 1 : at + 1 + _REDONE_WITHIN], at + 1):
-            if other.counts_as == "failed" or call.command is not None:
-                return False
-            if other.tool != call.tool or other.counts_as != "ok" or other.message <= call.message:
-                continue
-            if other.raw_arguments != call.raw_arguments and is_retry(self.targets[at], self.targets[later]):
-                return True
-        return False
-
-
-def is_whole(call: JudgedCall) -> bool:
-    """Whether the arguments were kept in full: a call that is cut off cannot be shown."""
-    return "… [" not in call.raw_arguments or not any(
-        TRUNCATION_MARK.compiled.search(text) for text in _texts(call.arguments)
-    )
-
-
-def _texts(value: object, depth: int = 8) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list) and depth:
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item, depth - 1)
+    return tuple(at for at, call in enumerate(track.calls) if has_worked(call))
 
 
 def is_escalated(arguments: Mapping[str, Any]) -> bool:
