@@ -161,6 +161,7 @@ def test_notes_and_skills_that_wait_are_in_the_same_list(shop: tuple[Config, Pat
         before = notes.read_bytes()
         waits = find_item(inbox_of(config, store), "change-5")
         assert waits.proposal.kind == "note" and linted in waits.proposal.sentence
+        assert "note" in config.inbox_accepts and accept_by_setting(config, store) == 0, "what had to wait waits"
         assert waits.check.sentence == "No later session can be compared with it."
         reject(config, store, waits.proposal)
         assert "change-5" not in {one.proposal.id for one in inbox_of(config, store).items}

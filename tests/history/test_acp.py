@@ -27,7 +27,7 @@ for line in sys.stdin:
     asked = json.loads(line)
     method, params = asked.get("method"), asked.get("params")
     if method == "initialize":
-        able = {"loadSession": True, "sessionCapabilities": told.get("able", {"list": {}})}
+        able = {"loadSession": told.get("loads", True), "sessionCapabilities": told.get("able", {"list": {}})}
         say(id=asked["id"], result={"protocolVersion": 1, "agentCapabilities": able, "agentInfo": {"name": "Kite CLI"}})
     elif method == "session/list":
         at, names = int(params.get("cursor", 0)), list(told["sessions"])
@@ -73,7 +73,9 @@ TILLS = [
     end("c1", "completed", "x = 1"),
     end("c2", "in_progress", "first words", title="make, again", rawInput={"command": "make"}),
     end("c2", "completed", "no rule", rawOutput={"metadata": {"exit": 2}}),
-    call("c3", "other", "docs_find", status="failed", rawOutput={"message": "no such page", "code": "failure"}),
+    call("c3", "other", "docs_find"),
+    end("c3", "failed", title="Nothing", rawOutput={"message": "no such page", "code": "failure"}),
+    call("c5", "execute", "ls", status="completed", rawOutput="a"),
     call("c4", "edit", "Edit", name="str_replace", rawInput={"path": "a"}),
     {"sessionUpdate": "plan", "entries": []},
 ]
@@ -98,6 +100,7 @@ def test_what_an_agent_replays_is_a_session(tmp_path: Path) -> None:
         ("assistant", "Then I run it."),
         ("assistant", ""),
         ("assistant", ""),
+        ("assistant", ""),
         ("assistant", "This client only reads."),
     ], "pieces are joined, an update of another session is left out, and the agent got nothing that it asked for"
     assert found.messages[1].thinking == "Where is it?"
@@ -107,6 +110,7 @@ def test_what_an_agent_replays_is_a_session(tmp_path: Path) -> None:
         ("c1", "read", {"path": "till.py"}, ("x = 1", Marks(failed=False))),
         ("c2", "bash", {"command": "make"}, ("no rule", Marks(exit_code=2))),
         ("c3", "docs_find", {}, ("no such page", Marks(failed=True))),
+        ("c5", "bash", {}, ("a", Marks())),
         ("c4", "str_replace", {"path": "a"}, None),
     ]
     assert [(one.place, one.reason) for one in found.unreadable] == [("session s2", "session/load: its folder is gone")]
@@ -117,9 +121,9 @@ def test_what_an_agent_replays_is_a_session(tmp_path: Path) -> None:
 
 
 def test_an_agent_that_cannot_be_read_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cannot = told(tmp_path / "a", able={})
-    with pytest.raises(SourceError, match="does not offer to list and load its sessions"):
-        list(read(cannot))
+    for at, lacks in enumerate(({"able": {}}, {"loads": False})):
+        with pytest.raises(SourceError, match="does not offer to list and load its sessions"):
+            list(read(told(tmp_path / f"lacks-{at}", **lacks)))
     for command, why in (
         (str(tmp_path / "nothing"), "cannot be started"),
         ("", "cannot be started"),
@@ -140,7 +144,7 @@ def test_an_agent_is_started_only_where_it_is_named(tmp_path: Path, home: Path) 
     (home / ".seasoned" / "config.toml").write_text(f'sources = ["{path}"]\n')
     seasoned("scan")
     (row,) = answer("sessions")["sessions"]
-    assert (row["agent"], row["tool_call_count"]) == ("kite", 4)
+    assert (row["agent"], row["tool_call_count"]) == ("kite", 5)
     assert "is gone" in seasoned("export", "s1", "--format", "jsonl", expect=1).stderr
     assert len((tmp_path / "kite" / "starts").read_text().splitlines()) == 1
     assert seasoned("export", path, "--format", "jsonl").stdout.count('"session_id"') == 1
