@@ -192,13 +192,9 @@ def _descend(track: Track, children: dict[SessionRef, list[Track]], seen: set[Se
     while generation:
         chain += generation
         following = [child for parent in generation for child in children.get(parent.ref, ()) if child.ref not in seen]
-        generation = sorted(following, key=_by_time)
+        generation = sorted(following, key=lambda one: (one.started is None, one.started or 0.0, one.ref))
         seen.update(child.ref for child in generation)
     return tuple(chain)
-
-
-def _by_time(track: Track) -> tuple[bool, float, SessionRef]:
-    return track.started is None, track.started or 0.0, track.ref
 
 
 def segments(chain: Sequence[Track]) -> tuple[Segment, ...]:
@@ -212,17 +208,13 @@ def segments(chain: Sequence[Track]) -> tuple[Segment, ...]:
         for number_here, (start, end) in enumerate(zip([0, *edges], [*edges, math.inf], strict=True)):
             began: Kind | None = "compaction" if number_here else kind
             calls = tuple([call for call in track.calls if start <= call.message < end])
-            if kind and began == "compaction" and not _has_calls_before(track, start):
-                # A continuation starts with the summary: this is the same compression, not another one.
+            if kind and began == "compaction" and not any(call.message < start for call in track.calls):
+                # A continuation starts with the summary: this is the same compression, not another one. Copies of its
+                # parent's calls are not among its calls.
                 found.pop()
                 began = kind
             found.append(Segment(track.ref, began, start, calls))
     return tuple(found)
-
-
-def _has_calls_before(track: Track, message: int) -> bool:
-    """Whether a session made calls before a message, not counting copies of its parent's calls."""
-    return any(call.message < message for call in track.calls)
 
 
 def _is_cut(track: Track) -> bool:
@@ -337,7 +329,6 @@ def _figures(counts: Counts) -> str:
 State = Literal["failed after", "not used"]
 Outcome = Literal["ok", "failed", "used"]
 FEWEST_USES = 2  # once may have been luck
-_ORDER: tuple[State, ...] = ("failed after", "not used")
 
 
 class LostKnowledge(msgspec.Struct, frozen=True):
@@ -413,7 +404,9 @@ def _topic(
             lost.append(LostKnowledge(what, "not used", uses.ok, 0, 0))
         elif here.failed and here.failed >= here.ok:
             lost.append(LostKnowledge(what, "failed after", uses.ok, here.all, here.failed))
-    return Topic(len(known), _most_important_first(lost))
+    # What fails now comes before what is only not used any more.
+    lost.sort(key=lambda one: (one.state != "failed after", -one.failed_after, -one.before, one.what))
+    return Topic(len(known), tuple(lost))
 
 
 def _tally(calls: Sequence[JudgedCall], find: Find) -> dict[str, _Uses]:
@@ -424,10 +417,6 @@ def _tally(calls: Sequence[JudgedCall], find: Find) -> dict[str, _Uses]:
             for what, outcome in dict(find(call)).items():
                 uses.setdefault(what, _Uses()).add(outcome)
     return uses
-
-
-def _most_important_first(lost: Sequence[LostKnowledge]) -> tuple[LostKnowledge, ...]:
-    return tuple(sorted(lost, key=lambda one: (_ORDER.index(one.state), -one.failed_after, -one.before, one.what)))
 
 
 def _by_name(now: Mapping[str, _Uses]) -> Lookup:

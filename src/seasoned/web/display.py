@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 import unicodedata
 from collections.abc import Sequence
 from difflib import unified_diff
 from functools import cache, lru_cache
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from markdown_it import MarkdownIt
@@ -54,12 +52,6 @@ def line(text: str) -> Markup:
     # A text may have megabytes: only its first words are split off.
     short = " ".join(text.split(None, 60)[:60])
     return marked(short if len(short) <= _MOST_LINE else short[: _MOST_LINE - 1] + "…")
-
-
-def arguments(details: dict[str, Any]) -> str:
-    """The exact arguments as indented JSON."""
-    # As characters, not as escapes: `marked` then spells out the invisible ones.
-    return json.dumps(details, ensure_ascii=False, indent=2)
 
 
 def ago(seconds: float, now: float) -> str:

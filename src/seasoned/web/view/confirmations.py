@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -14,7 +15,6 @@ from seasoned.confirm.request.request import Request
 from seasoned.confirm.service.routes import check_id, decide, status_of, unlock
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, Conflict, Refused, Unauthorised, UsageError
-from seasoned.web.display import arguments
 from seasoned.web.login import Decider, Deciding, Here, ask_to_decide, read_change, visits_of
 from seasoned.web.response import Page, error_page, page_router, redirect, render, with_query
 from seasoned.web.view.live import event_stream
@@ -187,7 +187,9 @@ def _shown(book: Book, who: Credential, request_id: str) -> ShownRequest:
     row = book.database.row("confirm.request", {"id": request_id})
     forbidden = None if row is None else deciding_refusal(who, row, book.policy)
     said = next((vote.approve for vote in found.votes if vote.person == who.person), None)
-    return ShownRequest(found, arguments(found.details), forbidden, said)
+    # As characters, not as escapes: the page spells out the invisible ones.
+    written = json.dumps(found.details, ensure_ascii=False, indent=2)
+    return ShownRequest(found, written, forbidden, said)
 
 
 @router.get("/changes")
