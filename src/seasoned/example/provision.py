@@ -11,7 +11,7 @@ import msgspec
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
 from seasoned.example.block import Block, Form, Format
-from seasoned.example.choose.choice import BlockLimits, SessionNeeds, choose
+from seasoned.example.choose.choice import SessionNeeds, choose
 from seasoned.example.choose.offered import Tools, offered
 from seasoned.example.library.storage import (
     Library,
@@ -179,13 +179,14 @@ def provision(messages: Messages, *, library: Library, asked: BlockRequest = _AN
         task_type=asked.task_type,
         tags=frozenset(tag.casefold() for tag in asked.tags),
         seed=asked.conversation,
+        budget=asked.budget,
+        is_small=asked.is_small,
     )
     choice = choose(
         library,
         needs,
         render=lambda block: render(block, asked.format, asked.form),
         template=chosen,
-        limits=BlockLimits(budget=asked.budget, is_small=asked.is_small),
         told=told,
     )
     if choice.rendered is None:

@@ -49,18 +49,13 @@ _ENOUGH = 5
 
 
 class SessionNeeds(msgspec.Struct, frozen=True):
-    """What is known about a session when its template is chosen."""
+    """What is known about a session when its template is chosen, and how much it may be shown."""
 
     task: str = ""
     tools: Offered | None = None  # None if its tools are unknown
     task_type: TaskType | None = None
     tags: frozenset[str] = frozenset()
     seed: str = ""  # decides between examples of equal merit
-
-
-class BlockLimits(msgspec.Struct, frozen=True):
-    """How much may be shown."""
-
     budget: int = 1500  # tokens of the whole block, as it is rendered
     is_small: bool = False  # a very small model: show only what is relevant
     most: int = MOST_EXAMPLES
@@ -84,7 +79,6 @@ def choose(
     *,
     render: Render,
     template: Template | None = None,
-    limits: BlockLimits,
     told: str = "",
 ) -> BlockChoice:
     """The best template that has something to show, and what to show of it; `template` fixes the template.
@@ -94,12 +88,12 @@ def choose(
     if not library.templates:
         return BlockChoice(None, "The library has no templates yet. Build one with `seasoned template build`.")
     if template is not None:
-        return _Choice(library, asked, render, limits, told).of(template, is_named=True)
+        return _Choice(library, asked, render, told).of(template, is_named=True)
     among = _suitable(library, asked)
     if not among:
         return BlockChoice(None, f"No template is {_wanted(asked)}: nothing was added.")
     ranked = _best_first(library, asked, among)
-    found = (_Choice(library, asked, render, limits, told).of(one) for one in ranked[:_TRIED])
+    found = (_Choice(library, asked, render, told).of(one) for one in ranked[:_TRIED])
     first: BlockChoice | None = None
     for one in found:
         if one.block is not None:
@@ -178,11 +172,10 @@ def _nothing(library: Library, among: Sequence[Template]) -> str:
 class _Choice:
     """Chooses among the examples of one template."""
 
-    def __init__(self, library: Library, asked: SessionNeeds, render: Render, limits: BlockLimits, told: str) -> None:
+    def __init__(self, library: Library, asked: SessionNeeds, render: Render, told: str) -> None:
         self._library = library
         self._asked = asked
         self._render = render
-        self._limits = limits
         self._told = told
 
     def of(self, template: Template, *, is_named: bool = False) -> BlockChoice:
@@ -206,7 +199,7 @@ class _Choice:
                 if rendered is not None and (note or all(map(self._library.is_proven, block.examples))):
                     return BlockChoice(block, self._said(block), rendered)
         return BlockChoice(
-            None, f"Nothing of template {template.name!r} fits into {self._limits.budget} tokens: nothing was added."
+            None, f"Nothing of template {template.name!r} fits into {self._asked.budget} tokens: nothing was added."
         )
 
     def _may_be_shown(self, example: Example) -> bool:
@@ -230,7 +223,7 @@ class _Choice:
         for one, score in sorted(scored, key=lambda pair: self._merit(*pair)):
             by_tool.setdefault(one.tool, []).append(one)
             nearness[one.tool] = max(score, nearness.get(one.tool, 0.0))
-        if self._limits.is_small:
+        if self._asked.is_small:
             return self._of_one_tool(by_tool, nearness)
         nearest = _NEARLY * max(nearness.values(), default=0.0)
 
@@ -277,10 +270,10 @@ class _Choice:
 
         No session supplies two of them, however many tools it used, unless it is all there is.
         """
-        limits = self._limits
+        asked = self._asked
         is_short = 0 < len(words_of(self._asked.task)) <= _SHORT_TASK
-        of_a_tool = MOST_OF_A_TOOL - (is_short and not limits.is_small)
-        most = min(limits.most, MOST_FOR_SMALL) if limits.is_small else limits.most
+        of_a_tool = MOST_OF_A_TOOL - (is_short and not asked.is_small)
+        most = min(asked.most, MOST_FOR_SMALL) if asked.is_small else asked.most
         block, rendered = empty, None
         waiting = list(queue)
         tools: Counter[str] = Counter()
@@ -292,14 +285,14 @@ class _Choice:
             # Where the first call of a tool comes from a session that is shown already, the next one takes its place
             # before any other tool gets a second.
             left = Counter(one.tool for one in waiting)
-            places = range(1 if limits.is_small or not block.examples else len(waiting))
+            places = range(1 if asked.is_small or not block.examples else len(waiting))
             # The tool that the task is about first; then those with few calls left, whose session another could take.
             at = min(places, key=lambda at: (tools[waiting[at].tool], left[waiting[at].tool], at))
             one = waiting.pop(at)
             larger = msgspec.structs.replace(block, examples=(*block.examples, one))
             made = self._render(larger)
             # A format may be unable to show an example: the provider would not accept the name of its tool.
-            if made.tokens <= limits.budget and one.id in made.example_ids:
+            if made.tokens <= asked.budget and one.id in made.example_ids:
                 block, rendered = larger, made
                 tools[one.tool] += 1
                 sources.update({_source(one, is_alone)} - {""})

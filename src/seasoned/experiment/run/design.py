@@ -9,7 +9,7 @@ import msgspec
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.example.block import Block, Form
-from seasoned.example.choose.choice import BlockLimits, SessionNeeds, choose
+from seasoned.example.choose.choice import SessionNeeds, choose
 from seasoned.example.choose.offered import offered
 from seasoned.example.example import Template
 from seasoned.example.library.storage import Library
@@ -136,10 +136,9 @@ def _block(arm: Arm, task: Task, material: Material) -> Block | None:
     schemas = {tool.name: tool.schema() for tool in task.world().tools.values()}
     choice = choose(
         library,
-        SessionNeeds(task.prompt, offered(schemas)),
+        SessionNeeds(task.prompt, offered(schemas), budget=BUDGET, is_small=True, most=K),
         render=lambda block: render(block, "pydantic-ai", arm.form),
         template=template,
-        limits=BlockLimits(budget=BUDGET, is_small=True, most=K),
     )
     return None if choice.block is None else _in_fixed_order(choice.block)
 
