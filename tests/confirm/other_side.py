@@ -52,12 +52,6 @@ class Mood:
     """It sends a body without an end."""
 
 
-def limited(seconds: float) -> Mood:
-    """Too many requests, said in all three ways at once would be too easy: this is Telegram's."""
-    said = {"ok": False, "error_code": 429, "description": "Too Many", "parameters": {"retry_after": seconds}}
-    return Mood(429, json.dumps(said).encode())
-
-
 class OtherSide:
     """A server that remembers what it heard, and can be put in moods for its next answers."""
 

@@ -23,6 +23,7 @@ from seasoned.confirm.service.routes import on_error
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_database
+from tests.confirm.books import Clock
 from tests.confirm.keys import make_person, unlock, unlocked_phones
 from tests.confirm.other_side import OneThread, serve_app
 
@@ -32,23 +33,13 @@ PEOPLE = {MIRA: "mira", NOOR: "noor"}
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
-class Clock:
-    """A clock that is moved by hand."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Notified:
     """A store, a policy with channels, and who may use them. Books of it can be opened in any thread."""
 
     def __init__(self, config: Config, ways: Mapping[str, ConfiguredChannel], **policy: Any) -> None:
         self.config = config
         self.channels = dict(ways)
-        self.clock = Clock()
+        self.clock = Clock(NOW)
         channels = {name: Channel(kind=way.kind, to=way.to, people=way.people) for name, way in ways.items()}
         rules = {"delete_data": ActionRule(count=1000, approvals=policy.pop("approvals", 1))}
         self.policy = Policy(channel=channels, action=rules, **policy)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import sqlite3
-import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -24,18 +23,7 @@ from seasoned.store import open_database
 from tests.confirm.serving import ASKED, Serving, serving
 from tests.each_case import check_each
 
-SQL = "x'; UPDATE request SET status='approved'; --"
-HTML = '<script>fetch("/approve",{method:"POST"})</script><img src=x onerror=alert(1)>'
 RISKY = {**ASKED, "action": "deploy_production"}
-
-
-class Clock:
-    """The time, and how far it was set forward."""
-
-    ahead = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,6 @@ VALUE = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=8,
 )
-DETAILS = st.dictionaries(TEXT, VALUE, max_size=4)
 QUICK = settings(deadline=None)
 ASKED: dict[str, Any] = {
     "action": "delete_data",

@@ -21,7 +21,7 @@ from seasoned.confirm.client import (
     configured_client,
     in_thread,
 )
-from seasoned.confirm.policy import AllowRule, Listen, Policy
+from seasoned.confirm.policy import Listen, Policy
 from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.errors import CannotDo, UsageError
 from tests.confirm.other_side import Heard, Mood, OtherSide
@@ -34,8 +34,7 @@ DETAILS = {"path": "/srv/logs", "days": 30, "ratio": 1e-7}
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """One service for the tests that leave it as it was; each asks for actions of its own, so no limit is met."""
-    policy = Policy(allow=(AllowRule(action="send_report"),))
-    with serving(tmp_path_factory.mktemp("service"), policy=policy) as found:
+    with serving(tmp_path_factory.mktemp("service"), policy=Policy()) as found:
         yield found
 
 
@@ -62,14 +61,6 @@ def test_a_grant_comes_only_after_a_person_agreed_and_is_bound_to_what_was_asked
     assert found["redeemed_at"] == grant.redeemed_at
     asked = NewRequest(action="delete_data", description="Delete old logs", details=DETAILS)
     assert grant.digest == request_digest(asked, "agent")
-
-
-def test_an_allow_listed_action_is_granted_without_a_person_and_redeemed_all_the_same(
-    service: Serving, client: ConfirmClient
-) -> None:
-    grant = client.confirm("send_report", "Send it", {"to": "team"})
-    found = service.look(grant.id)
-    assert (found["status"], found["redeemed_at"]) == ("auto_approved", grant.redeemed_at)
 
 
 def test_waiting_outlasts_a_restart_of_the_service(tmp_path: Path) -> None:
