@@ -13,13 +13,16 @@ import pytest
 from seasoned.app.stores import TellProgress, scan_into_store
 from seasoned.config import load
 from seasoned.redact import Redactor, Secrecy, load_key
-from seasoned.scan.file_reader import RESULT_CHARS
+from seasoned.scan.file_reader import RESULT_CHARS, FileReader
+from seasoned.scan.intent import SpokenCall
 from seasoned.scan.scan import ScanTarget, scan
+from seasoned.session import Result, ToolCall
 from seasoned.store import open_store, packed
 from seasoned.store.backup import export_lines
 from tests.conftest import one_in
 from tests.history.claude_lines import ClaudeFile
 from tests.redact.corpus import Planted, planted, survives
+from tests.redact.corpus_secret import pem
 
 KEY = b"k" * 32
 TOOLS = ("Bash", "Read", "Write", "mcp__vault__get", "WebFetch")
@@ -67,6 +70,16 @@ def test_nothing_planted_reaches_the_store_or_an_export(tmp_path: Path, monkeypa
     kept = (tmp_path / "seasoned.db").read_bytes().decode("utf-8", "replace")
     escaped = {part for p in known for part in p.parts if len(part) >= 8 and (part in kept or part in exported)}
     assert escaped == set()
+
+
+def test_what_one_call_says_hides_no_secret_of_the_next() -> None:
+    key = pem(random.Random(2), "PRIVATE KEY")
+    tail = key[len(key) // 3 :]
+    phrase = "seed phrase: " + "abandon ability able about above absent absorb abstract absurd abuse access accident"
+    said = ["a_key begins with -----BEGIN PRIVATE KEY-----", f"$ tail k_1\n{tail}", "in other words", phrase]
+    calls = [SpokenCall(ToolCall(f"c{at}", "Bash", {}, Result(text)), None) for at, text in enumerate(said)]
+    rows = FileReader(Redactor(KEY)).call_rows(calls, "codex")
+    assert [("[redacted:" in str(row.result)) for row in rows] == [False, True, False, True]
 
 
 def test_a_scan_takes_the_key_that_another_command_made_while_it_read(home: Path, tmp_path: Path) -> None:

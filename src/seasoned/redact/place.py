@@ -227,9 +227,10 @@ def _pem(text: str) -> Iterator[Hit]:
     for begin in BEGIN.compiled.finditer(text):
         if begin.start() < done:
             continue
-        end = END.compiled.search(text, begin.end(), begin.end() + FURTHEST)
+        reach = _reach(text, begin.end(), FURTHEST)
+        end = END.compiled.search(text, begin.end(), reach)
         # Another begin line before the end line: this key was cut off, and the end belongs to the next.
-        following = text.find("-----BEGIN ", begin.end(), end.end() if end else begin.end() + FURTHEST)
+        following = text.find("-----BEGIN ", begin.end(), end.end() if end else reach)
         if end is not None and following < 0:
             done = end.end()
         else:
@@ -246,6 +247,12 @@ def _pem(text: str) -> Iterator[Hit]:
         if end.start() - start >= 24:
             yield Hit("private-key", start, end.end())
         done = end.end()
+
+
+def _reach(text: str, start: int, most: int) -> int:
+    """How far to look from here: a scan looks through several texts as one, with a NUL between them."""
+    end = text.find("\0", start, start + most)
+    return end if end >= 0 else start + most
 
 
 def _body_end(text: str, start: int) -> int:
@@ -348,7 +355,7 @@ def find_phrases(text: str, low: str, places: list[int]) -> Iterator[Hit]:
     for at in places:
         label = PHRASE_WORD.compiled.match(low, at).end()  # type: ignore[union-attr]
         match = PHRASE.compiled.search(low, max(done, label), label + 300) if label > done else None
-        done = max(done, label + 100)
+        done = max(done, _reach(low, label, 100))
         if match is None:
             continue
         done = match.end()

@@ -78,7 +78,7 @@ def cut_call(call: ToolCall, verdict: str, reason: str) -> CutCall:
     short = None if result is None else _cut_result(result, verdict, texts)
     (common if verdict == "ok" else texts).append(reason)
     is_plain = len(arguments) <= _ARGUMENTS_CHARS and not any(map(gives_away, common))
-    return CutCall(arguments, short, reason, "\n".join(texts + common) if is_plain else None)
+    return CutCall(arguments, short, reason, _APART.join(texts + common) if is_plain else None)
 
 
 def redact_call(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> CutCall:
