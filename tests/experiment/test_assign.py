@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import (
@@ -33,12 +31,6 @@ def _arms(split: Split, sessions: list[str] = SESSIONS) -> dict[str, str]:
 
 def _count(arms: dict[str, str]) -> dict[str, int]:
     return {arm: list(arms.values()).count(arm) for arm in dict.fromkeys(arms.values())}
-
-
-@given(st.text(min_size=1), st.text(min_size=1))
-def test_a_session_has_one_arm_for_ever(salt: str, session: str) -> None:
-    split = new_split("e", [ArmShare("cold"), ArmShare("warm", 2)], salt=salt)
-    assert assign(split, session) == assign(split, session)
 
 
 def test_the_arm_is_the_same_in_every_process_and_version() -> None:

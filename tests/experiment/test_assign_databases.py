@@ -21,6 +21,7 @@ from seasoned.experiment.live.assignment import (
 from seasoned.experiment.live.live_report import list_live, live_report
 from seasoned.experiment.live.live_session import load_live
 from seasoned.store import Database, Store, open_database, open_store
+from tests.experiment.stored import add_call, add_session
 
 SESSIONS = [f"hermes:{number:03d}" for number in range(60)]
 HALVES = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
@@ -72,17 +73,11 @@ def test_many_writers_at_once_log_each_session_once(database_config: Config) -> 
 def _history(path: Path, counts: dict[str, tuple[int, int]]) -> Store:
     """A store whose sessions made these calls: so many that went well, so many that failed, one of each too late."""
     store = open_store(path)
-    add = (
-        "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time, place, "
-        "verdict, evidence, fault, reason, judge, unique_id) "
-        "VALUES (?, ?, 0, 0, 't', 'k', ?, '{}', ?, 0, 'v', '', '', '', '1', 1)"
-    )
     for session, (ok, failed) in counts.items():
-        agent, _, native_id = session.partition(":")
-        made = store.connection.execute("INSERT INTO session (agent, native_id) VALUES (?, ?)", (agent, native_id))
+        row = add_session(store, session)
         kinds = [("ok", 2.0)] * ok + [("failed", 3.0)] * failed + [("ok", 900.0), ("failed", 900.0)]
         for number, (kind, time) in enumerate(kinds):
-            store.connection.execute(add, (made.lastrowid, str(number), kind, time))
+            add_call(store, row, number, kind, time)
     return store
 
 

@@ -15,6 +15,7 @@ from seasoned.example.provision import Begun
 from seasoned.experiment.live.live_session import share_outcomes
 from seasoned.store import Store, open_store
 from tests.example.examples import example, keep_session, template
+from tests.experiment.stored import add_call, add_session
 
 TASK = ({"role": "user", "content": "Book the parcel."},)
 TOOLS = [{"name": "book_parcel", "parameters": {"type": "object", "properties": {"size": {"type": "string"}}}}]
@@ -39,16 +40,10 @@ def _begin(config: Config, store: Store, session: str, said: list[str], project:
 
 def _end(store: Store, session: str, *, ok: int, failed: int) -> None:
     """What a scan would write of a session: its calls, all soon after it began."""
-    agent, _, native_id = session.partition(":")
-    add = (
-        "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time, place, "
-        "verdict, evidence, fault, reason, judge, unique_id) "
-        "VALUES (?, ?, 0, 0, 'book_parcel', 'k', ?, '{}', 1760000001.0, 0, 'v', '', '', '', '1', 1)"
-    )
-    made = store.connection.execute("INSERT INTO session (agent, native_id) VALUES (?, ?)", (agent, native_id))
+    row = add_session(store, session)
     for number in range(ok + failed):
         kind = "ok" if number < ok else "failed"
-        store.connection.execute(add, (made.lastrowid, f"{session}{number}", kind))
+        add_call(store, row, number, kind, 1_760_000_001.0, tool="book_parcel")
 
 
 def test_each_machine_shows_what_the_arm_names_and_all_outcomes_count(tmp_path: Path, postgres_url: str) -> None:

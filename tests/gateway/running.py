@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,14 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import msgspec
+import openai
 
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
-from seasoned.gateway.accounting import GroupBy, UsageTotal, totals
+from seasoned.example.library.storage import save
+from seasoned.gateway.accounting import GroupBy, UsageTotal, make_key, totals
 from seasoned.gateway.service import GatewayService, serve
 from seasoned.gateway.settings import FILE, GatewaySettings, load_settings
-from seasoned.store import Database, open_database
+from seasoned.store import Database, open_database, open_store
+from tests.example.examples import example, template
 
 
 @dataclass
@@ -30,6 +35,18 @@ class Running:
 
     def failed_open(self) -> dict[str, int]:
         return dict(self.service.failures.counts)
+
+    def openai(self, key: str = "sk-x") -> openai.OpenAI:
+        """The SDK of a client, which asks once."""
+        return openai.OpenAI(base_url=f"{self.url}/v1", api_key=key, max_retries=0)
+
+    def anthropic(self) -> anthropic.Anthropic:
+        return anthropic.Anthropic(base_url=self.url, api_key="sk-x", max_retries=0)
+
+    def connect(self) -> socket.socket:
+        """A connection of which every byte is written by the test."""
+        host, port = self.url.removeprefix("http://").split(":")
+        return socket.create_connection((host, int(port)), timeout=60)
 
 
 def settings_for(config: Config, url: str, **more: Any) -> GatewaySettings:
@@ -92,3 +109,20 @@ def used(config: Config, by: GroupBy) -> list[UsageTotal]:
 
 def config_in(folder: Path) -> Config:
     return Config(home=folder / "home")
+
+
+def taught_in(folder: Path) -> Config:
+    """A home with an example of `search_files`."""
+    config = config_in(folder)
+    with open_store(config.store_path) as store:
+        save(store, template("files", example()))
+    return config
+
+
+def token_of(config: Config, name: str, **budget: Any) -> str:
+    """The token of a new gateway key."""
+    database = open_database(config)
+    try:
+        return make_key(database, name, now=time.time(), **budget)[1]
+    finally:
+        database.close()

@@ -11,6 +11,7 @@ import msgspec
 import openai
 import pytest
 
+from seasoned.config import Config
 from seasoned.errors import UsageError
 from seasoned.gateway.accounting import (
     GROUPINGS,
@@ -36,8 +37,9 @@ from seasoned.gateway.settings import GatewaySettings, Upstream, load_settings
 from seasoned.session import Usage
 from seasoned.store import Database, open_database
 from tests.each_case import each_case
-from tests.gateway.running import config_in, rows, run_gateway, settings_for, used, wait_until
-from tests.gateway.upstream_server import chat, message_stream, serve_upstream, stream, whole
+from tests.gateway.running import Running, rows, run_gateway, settings_for, token_of, used, wait_until
+from tests.gateway.upstream_server import Upstream as Served
+from tests.gateway.upstream_server import message_stream, stream, whole
 
 HELLO: Any = [{"role": "user", "content": "Hello"}]
 ENTRY = UsageEntry(
@@ -168,14 +170,9 @@ def _usage(config: Any) -> list[tuple[Any, ...]]:
     ]
 
 
-def test_the_entry_is_written_before_the_client_sees_the_end(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
-    script = message_stream("Hi")
-    slow_end = [*script.chunks, b": nothing more\n\n"]
-    with (
-        serve_upstream(stream(*slow_end, pause_seconds=0.15)) as upstream,
-        run_gateway(config, settings_for(config, upstream.url)) as gateway,
-    ):
+def test_the_entry_is_written_before_the_client_sees_the_end(config: Config, upstream: Served) -> None:
+    upstream.script[:] = [stream(*message_stream("Hi").chunks, b": nothing more\n\n", pause_seconds=0.15)]
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
         body = {"model": "claude-sonnet-5", "max_tokens": 5, "messages": HELLO, "stream": True}
         with httpx2.Client() as client, client.stream("POST", f"{gateway.url}/v1/messages", json=body) as answer:
             for piece in answer.iter_raw():
@@ -185,27 +182,22 @@ def test_the_entry_is_written_before_the_client_sees_the_end(tmp_path: Path) -> 
             stored = [] if found else _usage(config)
             assert found or stored == [(20, 9, 90, None)]
     assert _usage(config) == [(20, 9, 90, None)]
-    assert rows(config, "gateway.requests_of", session=_session(config))[0]["ended"] == "complete"
+    (session,) = used(config, "session")
+    assert rows(config, "gateway.requests_of", session=session.name)[0]["ended"] == "complete"
 
 
-def _session(config: Any) -> str:
-    return str(used(config, "session")[0].name)
-
-
-def test_a_request_that_the_provider_refused_took_nothing(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
-    with (
-        serve_upstream(whole({"error": {"message": "no"}}, status=400)) as upstream,
-        run_gateway(config, settings_for(config, upstream.url)) as gateway,
-    ):
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
-        with pytest.raises(openai.BadRequestError):
-            client.chat.completions.create(model="gpt-4o-mini", messages=HELLO)
+def test_a_request_that_the_provider_refused_took_nothing(config: Config, upstream: Served) -> None:
+    upstream.script[:] = [whole({"error": {"message": "no"}}, status=400)]
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway, pytest.raises(openai.BadRequestError):
+        gateway.openai().chat.completions.create(model="gpt-4o-mini", messages=HELLO)
     assert _usage(config) == []
 
 
 def test_a_key_is_known_until_it_is_revoked(any_database: Database) -> None:
     made, token = make_key(any_database, "laptop", now=5.0, usd_per_day=2.5, stops=True)
+    (row,) = any_database.rows("gateway.keys")
+    assert token.startswith(PREFIX) and row["token_hash"] == hash_of(token)
+    assert token not in [row[name] for name in ("id", "name", "token_hash")], "only its hash is kept"
     keys = KeyCache()
     keys.load(any_database)
     assert keys.find(token) == made
@@ -216,14 +208,6 @@ def test_a_key_is_known_until_it_is_revoked(any_database: Database) -> None:
     assert keys.find(token) is None
     assert revoke_key(any_database, "laptop", now=11.0).revoked_at == 9.0
     assert list_keys(any_database) == [ended]
-
-
-def test_only_the_hash_of_a_key_is_kept(any_database: Database) -> None:
-    _, token = make_key(any_database, "laptop", now=5.0)
-    (row,) = any_database.rows("gateway.keys")
-    assert token.startswith(PREFIX)
-    assert row["token_hash"] == hash_of(token)
-    assert token not in [row[name] for name in ("id", "name", "token_hash")]
 
 
 @each_case(
@@ -243,62 +227,36 @@ def test_a_key_that_makes_no_sense_is_refused(any_database: Database, name: str,
     assert list_keys(any_database) == []
 
 
-def test_a_key_that_is_revoked_stops_within_a_moment(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
+def test_a_key_that_is_revoked_or_beyond_its_budget_stops_within_a_moment(config: Config, gateway: Running) -> None:
+    tokens = {
+        "late": token_of(config, "late"),
+        "small": token_of(config, "small", tokens_per_day=100, stops=True),
+        "told": token_of(config, "told", tokens_per_day=100),
+    }
+
+    def answer(name: str) -> str:
+        try:
+            gateway.openai(tokens[name]).chat.completions.create(model="m", messages=HELLO)
+        except openai.APIStatusError as error:
+            return str(error)
+        return "passes"
+
+    for name in tokens:
+        wait_until(lambda name=name: answer(name) == "passes")  # type: ignore[misc]
     database = open_database(config)
-    with serve_upstream(chat()) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
-        _, token = make_key(database, "late", now=time.time())
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=token, max_retries=0)
-
-        def works() -> bool:
-            try:
-                client.chat.completions.create(model="m", messages=HELLO)
-            except openai.AuthenticationError:
-                return False
-            return True
-
-        wait_until(works, seconds=2)
-        revoke_key(database, "late", now=time.time())
-        wait_until(lambda: not works(), seconds=2)
-        assert not works()
+    revoke_key(database, "late", now=time.time())
     database.close()
+    wait_until(lambda: "unknown or was revoked" in answer("late"))
+    wait_until(lambda: "100 tokens for today" in answer("small"))
+    assert answer("told") == "passes", "a budget without a stop is only told of"
 
 
-def test_a_key_beyond_its_budget_is_stopped(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
-    database = open_database(config)
-    _, token = make_key(database, "small", now=time.time(), tokens_per_day=100, stops=True)
-    _, other = make_key(database, "told", now=time.time(), tokens_per_day=100)
-    with serve_upstream(chat()) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
-
-        def is_stopped(key: str) -> bool:
-            client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0)
-            try:
-                client.chat.completions.create(model="m", messages=HELLO)
-            except openai.RateLimitError as error:
-                assert "100 tokens for today" in str(error)
-                return True
-            return False
-
-        assert not is_stopped(token)
-        assert not is_stopped(other)
-        wait_until(lambda: is_stopped(token), seconds=3)
-        assert not is_stopped(other), "a budget without a stop is only told of"
-    database.close()
-
-
-def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
+def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(config: Config, upstream: Served) -> None:
     (config.home / "secrets").mkdir(parents=True)
     (config.home / "secrets" / "given-openai_key").write_text("sk-real\n")
-    database = open_database(config)
-    _, token = make_key(database, "laptop", now=1.0)
-    database.close()
-    with (
-        serve_upstream(chat()) as upstream,
-        run_gateway(config, settings_for(config, upstream.url, mode="keys")) as gateway,
-    ):
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=token, max_retries=0)
+    token = token_of(config, "laptop")
+    with run_gateway(config, settings_for(config, upstream.url, mode="keys")) as gateway:
+        client = gateway.openai(token)
         client.chat.completions.create(model="m", messages=HELLO)
         with pytest.raises(openai.AuthenticationError, match="accepts only gateway keys"):
             client.with_options(api_key="sk-other").chat.completions.create(model="m", messages=HELLO)
@@ -314,31 +272,26 @@ def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(tmp_path: Path) -> N
     assert b"sk-real" not in kept
 
 
-def test_a_key_reaches_what_agents_use_and_nothing_else_of_the_upstream_s_account(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
-    database = open_database(config)
-    _, token = make_key(database, "laptop", now=1.0)
-    database.close()
+def test_a_key_reaches_what_agents_use_and_nothing_else_of_the_upstream_s_account(
+    config: Config, upstream: Served
+) -> None:
+    token = token_of(config, "laptop")
     used = ["POST /v1/chat/completions", "POST /v1/responses", "POST /v1/messages/count_tokens", "GET /v1/models"]
     used += ["GET /v1/models/org/model-1.5:free", "GET /v1/responses/resp_1", "POST /v1/embeddings", "GET /v1/files"]
     others = ["DELETE /v1/files/f", "GET /v1/files/f", "GET /v1/organization/admin_api_keys", "POST /v1/batches"]
     others += ["POST /v1/fine_tuning/jobs", "POST /v1/messages/batches", "GET /v1/chat/completions", "POST /v1/files"]
     others += ["GET /v1/models/../files", "GET /v1/models/%2e%2e/files", "GET //v1/models", "GET /../admin"]
-    with serve_upstream(*[chat()] * len(used)) as upstream:
-        settings = settings_for(config, upstream.url, mode="keys", key_paths=("/v1/files",))
-        with run_gateway(config, settings) as gateway:
+    settings = settings_for(config, upstream.url, mode="keys", key_paths=("/v1/files",))
+    with run_gateway(config, settings) as gateway, httpx2.Client(headers={"x-api-key": token}) as client:
 
-            def status_of(line: str, key: str) -> int:
-                method, _, path = line.partition(" ")
-                request = httpx2.Request(
-                    method, gateway.url, headers={"x-api-key": key}, extensions={"target": path.encode()}
-                )
-                with httpx2.Client() as client:
-                    return client.send(request).status_code
+        def status_of(line: str) -> int:
+            method, _, path = line.partition(" ")
+            request = client.build_request(method, gateway.url, extensions={"target": path.encode()})
+            return client.send(request).status_code
 
-            assert {line: status_of(line, token) for line in used} == dict.fromkeys(used, 200)
-            refused = [line for line in others if line != "POST /v1/files"]
-            assert {line: status_of(line, token) for line in refused} == dict.fromkeys(refused, 403)
+        assert {line: status_of(line) for line in used} == dict.fromkeys(used, 200)
+        refused = [line for line in others if line != "POST /v1/files"]
+        assert {line: status_of(line) for line in refused} == dict.fromkeys(refused, 403)
     assert len(upstream.heard) == len(used)
 
 
@@ -348,19 +301,8 @@ def test_a_budget_that_cannot_hold_is_told_and_a_price_can_be_named(any_database
     now = 1_790_000_000.0
 
     def spend(name: str, upstream: Upstream) -> None:
-        used = Usage(input=31_000, output=9)
-        entry = UsageEntry(
-            id=name,
-            at=now,
-            session="s",
-            purpose="turn",
-            key_name="laptop",
-            upstream="proxy",
-            api="chat",
-            model="gpt-4o-mini",
-            status=200,
-            ended="complete",
-            usage=used,
+        entry = msgspec.structs.replace(
+            ENTRY, id=name, at=now, upstream="proxy", usage=Usage(input=31_000, output=9), raw=None
         )
         add_entries(any_database, [entry], pricing(GatewaySettings(upstream=(upstream,))))
 

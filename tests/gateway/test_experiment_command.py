@@ -12,8 +12,9 @@ import pytest
 from seasoned.config import Config
 from seasoned.example.library.storage import set_state
 from seasoned.experiment.live.assignment import assign_logged, load_split, log_exposure, log_foregone
-from seasoned.store import Store, open_store
+from seasoned.store import open_store
 from tests.cli.run import seasoned
+from tests.experiment.stored import add_call, add_session
 from tests.gateway.live_world import EXAMPLE, TOOL, teach
 
 BEGUN = 10_000.0
@@ -30,18 +31,6 @@ def _seasoned(home: Path, *words: str, expect: int = 0) -> CompletedProcess[str]
     return seasoned(*words, expect=expect, SEASONED_HOME=str(home))
 
 
-def _session(store: Store, name: str, *, failed: bool, at: float) -> None:
-    agent, _, native_id = name.partition(":")
-    store.connection.execute("INSERT INTO session (agent, native_id) VALUES (?, ?)", (agent, native_id))
-    store.connection.execute(
-        "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time, place,"
-        " verdict, evidence, fault, reason, judge, unique_id)"
-        " SELECT id, native_id, 0, 0, ?, 'general', ?, '{}', ?, 0, 'ok', 'flag', 'none', '', '1', 1"
-        " FROM session WHERE native_id = ?",
-        (TOOL, "failed" if failed else "ok", at + 1, native_id),
-    )
-
-
 def _live(home: Path, sessions: int = 120) -> None:
     """Sessions of both arms: those that were shown the example fail."""
     with open_store(Config(home=home).store_path) as store:
@@ -52,7 +41,8 @@ def _live(home: Path, sessions: int = 120) -> None:
             assert found is not None
             log = log_exposure if found.arm == "warm" else log_foregone
             log(store, "autumn", name, arm="warm", example_ids=[EXAMPLE.id], now=at)
-            _session(store, name, failed=found.arm == "warm" and number % 5 > 0, at=at)
+            counts_as = "failed" if found.arm == "warm" and number % 5 > 0 else "ok"
+            add_call(store, add_session(store, name), 0, counts_as, at + 1, tool=TOOL)
 
 
 def test_an_experiment_is_begun_listed_and_shown(home: Path) -> None:

@@ -18,14 +18,13 @@ import httpx2
 import pytest
 
 from seasoned.config import Config
-from seasoned.example.library.storage import save
-from seasoned.gateway.accounting import FOLDER, make_key
+from seasoned.gateway.accounting import FOLDER
+from seasoned.gateway.proxy.exchange import find_api
+from seasoned.gateway.wire.chat import ChatStream
 from seasoned.scan import file_reader
-from seasoned.store import open_store
 from tests.cli.run import SEASONED
-from tests.example.examples import example, template
-from tests.gateway.running import Running, config_in, run_gateway, settings_for, used, wait_until
-from tests.gateway.upstream_server import Upstream, chat, chat_stream, serve_upstream
+from tests.gateway.running import Running, run_gateway, settings_for, taught_in, token_of, used, wait_until
+from tests.gateway.upstream_server import Upstream, chat, chat_stream
 
 TOOL = {"type": "function", "function": {"name": "search_files", "parameters": {"type": "object"}}}
 ASK: list[dict[str, Any]] = [{"role": "user", "content": "Find where it starts."}]
@@ -35,22 +34,7 @@ STREAM = json.dumps({"model": "gpt-4o-mini", "messages": ASK, "stream": True}).e
 
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
-    made = config_in(tmp_path)
-    with open_store(made.store_path) as store:
-        save(store, template("files", example()))
-    return made
-
-
-@pytest.fixture
-def upstream() -> Iterator[Upstream]:
-    with serve_upstream(chat("Hello there.")) as served:
-        yield served
-
-
-@pytest.fixture
-def gateway(config: Config, upstream: Upstream) -> Iterator[Running]:
-    with run_gateway(config, settings_for(config, upstream.url)) as running:
-        yield running
+    return taught_in(tmp_path)
 
 
 def _ask(url: str, body: bytes = BODY, *, session: str = "s1", key: str = "sk-x") -> httpx2.Response:
@@ -95,7 +79,9 @@ def test_a_bug_in_any_part_of_ours_stops_no_request(
     for step in steps:
         owner = getattr(owner, step)
     if last == "_read_request":
-        broken = owner_of_chat()._replace(read_request=_fail)
+        chat_api = find_api("/v1/chat/completions")
+        assert chat_api is not None
+        broken = chat_api._replace(read_request=_fail)
         monkeypatch.setattr("seasoned.gateway.proxy.app.find_api", lambda _: broken)
     else:
         monkeypatch.setattr(owner, last, _fail)
@@ -107,19 +93,11 @@ def test_a_bug_in_any_part_of_ours_stops_no_request(
     wait_until(lambda: gateway.failed_open()[part] == 2)
 
 
-def owner_of_chat() -> Any:
-    from seasoned.gateway.proxy.exchange import find_api
-
-    return find_api("/v1/chat/completions")
-
-
 @pytest.mark.parametrize("at", [0, 2, 5])
 def test_a_stream_whose_reading_breaks_is_passed_on_whole(
     gateway: Running, upstream: Upstream, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     """Also the bytes that were held back while it was unknown whether they are the event that we asked for."""
-    from seasoned.gateway.wire.chat import ChatStream
-
     count = iter(range(100))
     reads = ChatStream._read
 
@@ -141,8 +119,7 @@ def test_a_stream_whose_reading_breaks_is_passed_on_whole(
 def test_neither_keys_nor_words_of_failures_are_kept(
     config: Config, upstream: Upstream, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_store(config.store_path) as store:
-        _, token = make_key(store, "laptop", now=1.0)
+    token = token_of(config, "laptop")
     own, brought = "sk-proj-" + "Own9" * 12, "sk-ant-api03-" + "Bro7" * 12
     settings = settings_for(config, upstream.url)
     named = tuple([type(one)(name=one.name, base_url=one.base_url, key_variable="KEY") for one in settings.upstream])

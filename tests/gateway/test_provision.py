@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anthropic
-import openai
 import pytest
 
 from seasoned.config import Config
-from seasoned.example.library.storage import save
 from seasoned.gateway.settings import FILE
+from seasoned.history.reader.seasoned_db import read
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from tests.example.examples import example, template
-from tests.gateway.running import Running, config_in, run_gateway, settings_for, wait_until
-from tests.gateway.upstream_server import Upstream, chat, message, response, serve_upstream
+from tests.gateway.running import Running, config_in, run_gateway, settings_for, taught_in, wait_until
+from tests.gateway.upstream_server import Upstream, message, response
 
 ASK: Any = [{"role": "system", "content": "You help."}, {"role": "user", "content": "Find where it starts."}]
 SCHEMA = {"type": "object", "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}}}
@@ -28,26 +24,13 @@ TOOL: Any = {"type": "function", "function": {"name": "search_files", "parameter
 
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
-    made = config_in(tmp_path)
-    with open_store(made.store_path) as store:
-        save(store, template("files", example()))
-    return made
-
-
-@pytest.fixture
-def upstream() -> Iterator[Upstream]:
-    with serve_upstream(chat()) as served:
-        yield served
-
-
-def _client(gateway: Running) -> openai.OpenAI:
-    return openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
+    return taught_in(tmp_path)
 
 
 def _ask(gateway: Running, session: str = "s1", messages: Any = None, **more: Any) -> None:
     given = {"model": "gpt-4o-mini", "messages": messages or ASK, "tools": [TOOL], **more}
     headers = {"x-session-id": session, **given.pop("headers", {})}
-    _client(gateway).chat.completions.create(**given, extra_headers=headers)
+    gateway.openai().chat.completions.create(**given, extra_headers=headers)
 
 
 def _is_warm(body: bytes) -> bool:
@@ -74,17 +57,22 @@ def test_the_other_formats_carry_it_too(config: Config, upstream: Upstream) -> N
     upstream.script[:] = [message(), response()]
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
         tool: Any = {"name": "search_files", "input_schema": SCHEMA}
-        client = anthropic.Anthropic(base_url=gateway.url, api_key="x", max_retries=0)
-        client.messages.create(
+        gateway.anthropic().messages.create(
             model="claude-sonnet-5", max_tokens=9, system="You help.", messages=ASK[1:], tools=[tool]
         )
         flat: Any = {"type": "function", "name": "search_files", "parameters": SCHEMA, "strict": False}
-        answer = _client(gateway).responses.create(model="gpt-4o-mini", input=ASK[1:], tools=[flat])
-        _client(gateway).responses.create(
+        answer = gateway.openai().responses.create(model="gpt-4o-mini", input=ASK[1:], tools=[flat])
+        gateway.openai().responses.create(
             model="gpt-4o-mini", input="And then?", tools=[flat], previous_response_id=answer.id
         )
         assert gateway.failed_open() == {}
     assert [_is_warm(heard.body) for heard in upstream.heard] == [True, True, False]
+    recorded = [[one.text for one in session.messages if not one.synthetic] for session in read(config.store_path)]
+    asked = ASK[1]["content"]
+    assert sorted(recorded, key=len) == [
+        [asked, "Hello there."],
+        [asked, "Hello there.", "And then?", "Hello there."],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -54,30 +54,16 @@ def _fresh(upstream: Upstream) -> None:
     upstream.left.clear()
 
 
-@pytest.fixture
-def openai_client(gateway: Running) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="sk-client", max_retries=0) as client:
-        yield client
-
-
-@pytest.fixture
-def anthropic_client(gateway: Running) -> Iterator[anthropic.Anthropic]:
-    with anthropic.Anthropic(base_url=gateway.url, api_key="sk-ant-client", max_retries=0) as client:
-        yield client
-
-
-def test_errors_of_the_upstream_reach_the_client_as_they_are(
-    openai_client: openai.OpenAI, anthropic_client: anthropic.Anthropic, upstream: Upstream
-) -> None:
+def test_errors_of_the_upstream_reach_the_client_as_they_are(gateway: Running, upstream: Upstream) -> None:
     said = {"error": {"message": "slow down", "type": "rate_limit", "code": "rate"}}
     upstream.script[:] = [whole(said, status=429, headers=(("retry-after", "7"),))]
     with pytest.raises(openai.RateLimitError) as caught:
-        openai_client.chat.completions.create(model="gpt-4o-mini", messages=HELLO)
+        gateway.openai().chat.completions.create(model="gpt-4o-mini", messages=HELLO)
     assert caught.value.response.headers["retry-after"] == "7"
     assert caught.value.body == said["error"]
     upstream.script[:] = [whole({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}, status=529)]
     with pytest.raises(anthropic.APIStatusError) as overloaded:
-        anthropic_client.messages.create(model="claude-sonnet-5", max_tokens=5, messages=HELLO)
+        gateway.anthropic().messages.create(model="claude-sonnet-5", max_tokens=5, messages=HELLO)
     assert overloaded.value.status_code == 529
 
 
@@ -131,9 +117,9 @@ def test_the_rest_passes_with_its_path_and_query(gateway: Running, upstream: Ups
     assert upstream.heard[0].path == "/v1/models/a%2Fb?limit=2&after=%C3%A9"
 
 
-def test_a_stream_is_passed_on_event_by_event(openai_client: openai.OpenAI, upstream: Upstream) -> None:
+def test_a_stream_is_passed_on_event_by_event(gateway: Running, upstream: Upstream) -> None:
     upstream.script[:] = [chat_stream("one", "two", "three", pause_seconds=0.1)]
-    begun = openai_client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True)
+    begun = gateway.openai().chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True)
     next(iter(begun))
     assert upstream.sent == [], "the first event came while the upstream was still speaking"
     begun.close()
@@ -153,10 +139,10 @@ def test_a_client_that_leaves_stops_the_upstream(gateway: Running, upstream: Ups
     wait_until(lambda: "gpt-4o-mini" in {one.name for one in used(gateway.config, "model")})
 
 
-def test_an_answer_that_breaks_off_is_not_made_whole(openai_client: openai.OpenAI, upstream: Upstream) -> None:
+def test_an_answer_that_breaks_off_is_not_made_whole(gateway: Running, upstream: Upstream) -> None:
     whole_stream = chat_stream("one", "two")
     upstream.script[:] = [Said(whole_stream.chunks[:2], kind=whole_stream.kind, breaks_off=True)]
-    begun = openai_client.chat.completions.create(
+    begun = gateway.openai().chat.completions.create(
         model="gpt-4o-mini", messages=HELLO, stream=True, stream_options={"include_usage": True}
     )
     with pytest.raises((openai.APIConnectionError, httpx2.RemoteProtocolError)):
@@ -170,13 +156,9 @@ def test_an_upstream_that_is_not_there_is_named_in_the_client_s_dialect(tmp_path
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         with run_gateway(config, settings_for(config, url)) as gateway:
             with pytest.raises(openai.APIStatusError, match="cannot be reached") as caught:
-                openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0).chat.completions.create(
-                    model="m", messages=HELLO
-                )
+                gateway.openai().chat.completions.create(model="m", messages=HELLO)
             with pytest.raises(anthropic.APIStatusError, match="cannot be reached"):
-                anthropic.Anthropic(base_url=gateway.url, api_key="x", max_retries=0).messages.create(
-                    model="m", max_tokens=5, messages=HELLO
-                )
+                gateway.anthropic().messages.create(model="m", max_tokens=5, messages=HELLO)
     assert caught.value.status_code == 502
 
 
@@ -214,11 +196,10 @@ def test_too_large_a_request_is_turned_away(gateway: Running, upstream: Upstream
 
 def test_a_client_that_stops_in_the_middle_is_let_go(tmp_path: Path, upstream: Upstream) -> None:
     config = config_in(tmp_path)
-    with run_gateway(config, settings_for(config, upstream.url, client_seconds=0.2)) as gateway:
-        host, port = gateway.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=60) as line:
-            line.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
-            assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
+    settings = settings_for(config, upstream.url, client_seconds=0.2)
+    with run_gateway(config, settings) as gateway, gateway.connect() as line:
+        line.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
+        assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
     assert upstream.heard == []
 
 
@@ -235,7 +216,7 @@ def test_a_name_that_is_not_its_own_is_refused(tmp_path: Path, upstream: Upstrea
     with run_gateway(config, settings_for(config, upstream.url, names=("gateway.lan",))) as gateway:
         for host in (*own, *others):
             upstream.heard.clear()
-            with _line(gateway) as line:
+            with gateway.connect() as line:
                 head = f"GET /v1/models HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
                 line.sendall(head.encode())
                 status = int(line.recv(65536).split(b" ")[1])
@@ -244,17 +225,11 @@ def test_a_name_that_is_not_its_own_is_refused(tmp_path: Path, upstream: Upstrea
         assert told.status_code == 421, "its own figures are told to no other name either"
 
 
-def _line(gateway: Running) -> socket.socket:
-    host, port = gateway.url.removeprefix("http://").split(":")
-    return socket.create_connection((host, int(port)), timeout=60)
-
-
 @each_case("target", [b"@127.0.0.1:1/v1/models", b"*", b"http://127.0.0.1:1/v1/models"])
 def test_no_target_leads_elsewhere(gateway: Running, upstream: Upstream, target: bytes) -> None:
-    host, port = gateway.url.removeprefix("http://").split(":")
     upstream.heard.clear()
     upstream.script[:] = [whole({})]
-    with socket.create_connection((host, int(port)), timeout=60) as line:
+    with gateway.connect() as line:
         line.sendall(b"GET " + target + b" HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         answer = line.recv(4096)
     assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 200 "))

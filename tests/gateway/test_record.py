@@ -6,25 +6,18 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import openai
 import pytest
 
 from seasoned.config import Config
-from seasoned.example.library.storage import save
-from seasoned.gateway.accounting import make_key
 from seasoned.history.reader.seasoned_db import read
 from seasoned.session import Session
-from seasoned.store import open_database, open_store
+from seasoned.store import open_store
 from seasoned.store.forget import forget_everything, forget_sessions
 from seasoned.store.project import list_projects
-from tests.example.examples import example, template
-from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
-from tests.gateway.upstream_server import Said, Upstream, chat, chat_stream, response, serve_upstream
+from tests.gateway.running import Running, rows, run_gateway, settings_for, taught_in, token_of, wait_until
+from tests.gateway.upstream_server import Said, Upstream, chat, chat_stream, response
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 SYSTEM: Any = {"role": "system", "content": "You help."}
@@ -43,21 +36,11 @@ TOOL: Any = {
 }
 
 
-@pytest.fixture
-def config(tmp_path: Path) -> Config:
-    return config_in(tmp_path)
-
-
-@pytest.fixture
-def upstream() -> Iterator[Upstream]:
-    with serve_upstream(chat()) as served:
-        yield served
-
-
 def _ask(gateway: Running, *messages: Any, session: str = "s1", key: str = "sk-x", **headers: str) -> None:
-    client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0)
     named = {"x-session-id": session, **headers}
-    client.chat.completions.create(model="gpt-4o-mini", messages=[SYSTEM, *messages], tools=[TOOL], extra_headers=named)
+    gateway.openai(key).chat.completions.create(
+        model="gpt-4o-mini", messages=[SYSTEM, *messages], tools=[TOOL], extra_headers=named
+    )
 
 
 def _sessions(config: Config) -> list[Session]:
@@ -116,13 +99,11 @@ def test_requests_that_are_no_turns_are_accounted_and_not_recorded(config: Confi
 
 
 def test_what_a_warm_start_put_there_is_not_recorded(config: Config, upstream: Upstream) -> None:
-    with open_store(config.store_path) as store:
-        save(store, template("files", example()))
+    taught_in(config.home.parent)
     function = {"name": "search_files", "parameters": {"type": "object", "properties": {"path": {}, "pattern": {}}}}
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="sk-x", max_retries=0)
         tools: Any = [{"type": "function", "function": function}]
-        client.chat.completions.create(model="gpt-4o-mini", messages=[SYSTEM, ASK], tools=tools)
+        gateway.openai().chat.completions.create(model="gpt-4o-mini", messages=[SYSTEM, ASK], tools=tools)
     assert b"[seasoned:warm " in upstream.heard[0].body
     (session,) = _sessions(config)
     assert [one.role for one in session.messages] == ["user", "assistant"]
@@ -133,8 +114,7 @@ def test_responses_are_one_conversation_by_their_chain(config: Config, upstream:
     upstream.script[:] = [response("One.", id="resp_a"), response("Two.", id="resp_b"), response("Three.", id="resp_c")]
 
     def go_on(gateway: Running, said: str, before: str | None) -> None:
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
-        client.responses.create(model="gpt-4o-mini", input=said, previous_response_id=before)
+        gateway.openai().responses.create(model="gpt-4o-mini", input=said, previous_response_id=before)
 
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
         go_on(gateway, "First", None)
@@ -146,10 +126,7 @@ def test_responses_are_one_conversation_by_their_chain(config: Config, upstream:
 
 
 def test_nobody_joins_the_conversation_of_another_key(config: Config, upstream: Upstream) -> None:
-    database = open_database(config)
-    _, mine = make_key(database, "mine", now=time.time())
-    _, yours = make_key(database, "yours", now=time.time())
-    database.close()
+    mine, yours = token_of(config, "mine"), token_of(config, "yours")
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
         _ask(gateway, ASK, key=mine)
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
@@ -167,7 +144,7 @@ def test_an_answer_that_broke_off_is_not_taken_for_what_was_said(config: Config,
     begun = chat_stream("Half an", " answer")
     upstream.script[:] = [Said(begun.chunks[:2], kind=begun.kind, breaks_off=True), chat("A whole one.")]
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
+        client = gateway.openai()
         asked: Any = {"model": "gpt-4o-mini", "messages": [ASK], "extra_headers": {"x-session-id": "s1"}}
         with pytest.raises(Exception, match=r"(?i)connection|closed|incomplete"):
             list(client.chat.completions.create(**asked, stream=True))
@@ -190,8 +167,8 @@ def test_without_a_store_requests_pass_all_the_same(config: Config, upstream: Up
 def test_a_conversation_that_is_forgotten_leaves_its_tokens_and_no_name(config: Config, upstream: Upstream) -> None:
     upstream.script[:] = [response("Hi."), chat("Hi.")]
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="sk-x", max_retries=0)
-        client.responses.create(model="gpt-4o-mini", input="Hello", extra_headers={"x-session-id": "gone"})
+        named = {"x-session-id": "gone"}
+        gateway.openai().responses.create(model="gpt-4o-mini", input="Hello", extra_headers=named)
         _ask(gateway, ASK, session="kept")
     with open_store(config.store_path) as store:
         ids = store.connection.execute("SELECT id FROM session WHERE native_id = 'gone'").fetchall()
@@ -237,10 +214,7 @@ print(client.getresponse().status)
 def test_another_user_of_the_machine_writes_nothing_into_this_history_without_a_key(
     config: Config, upstream: Upstream
 ) -> None:
-    upstream.script[:] = [chat("Hi."), chat("Hi."), chat("Hi.")]
-    database = open_database(config)
-    _, token = make_key(database, "guest", now=1.0)
-    database.close()
+    token = token_of(config, "guest")
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
         for user in (65_534, 0):
             said = [{"role": "user", "content": f"I am user {user}."}, CALL, RESULT]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from seasoned.config import Config
-from seasoned.gateway.accounting import EntryCost, UsageEntry, UsageJournal, problems, totals
+from seasoned.gateway.accounting import EntryCost, UsageJournal, problems
 from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record import recorder as recorder_module
 from seasoned.gateway.record.conversations import GatewayConversation
@@ -24,9 +23,10 @@ from seasoned.history.reader.seasoned_db import read
 from seasoned.learn_queue import wait_until_learned, waiting
 from seasoned.lesson.storage import last_learned
 from seasoned.redact.key import Secrecy
-from seasoned.session import SessionRef, ToolCall, Usage
-from seasoned.store import open_database, open_store
-from tests.gateway.running import config_in
+from seasoned.session import SessionRef, ToolCall
+from seasoned.store import open_store
+from tests.gateway.running import config_in, used, wait_until
+from tests.gateway.test_accounting import ENTRY
 
 KEY = b"k" * 32
 
@@ -67,21 +67,7 @@ def _finished(
     name: str, session: str, said: list[dict[str, Any]], answer: ApiResponse, *, at: float
 ) -> FinishedExchange:
     ref = SessionRef("gateway", session)
-    entry = UsageEntry(
-        id=name,
-        at=at,
-        session=str(ref),
-        purpose="turn",
-        key_name="",
-        upstream="one",
-        api="chat",
-        model="gpt-4o-mini",
-        status=200,
-        ended="complete",
-        usage=Usage(input=10, output=5),
-        raw=None,
-        seconds=0.5,
-    )
+    entry = msgspec.structs.replace(ENTRY, id=name, at=at, session=str(ref), key_name="", raw=None, seconds=0.5)
     body = json.dumps({"model": "gpt-4o-mini", "messages": said}).encode()
     asked = read_request(body)
     assert asked is not None
@@ -102,36 +88,28 @@ def _mixed(rounds: int) -> list[FinishedExchange]:
     return [agent.step() for _ in range(rounds) for agent in agents]
 
 
-def _recorder(config: Config, failures: Failures) -> GatewayRecorder:
+def _recorder(config: Config, failures: Failures, **more: Any) -> GatewayRecorder:
     config.home.mkdir(parents=True, exist_ok=True)
     return GatewayRecorder(
-        config, secrecy=Secrecy(KEY), journal=_journal(config), failures=failures, price=lambda _: EntryCost()
+        config, secrecy=Secrecy(KEY), journal=_journal(config), failures=failures, price=lambda _: EntryCost(), **more
     )
 
 
 def test_a_conversation_that_goes_quiet_is_learned_from_while_others_go_on(tmp_path: Path) -> None:
     config, failures = config_in(tmp_path), Failures()
     now = [1_000.0]
-    config.home.mkdir(parents=True, exist_ok=True)
-    recorder = GatewayRecorder(
-        config,
-        secrecy=Secrecy(KEY),
-        journal=_journal(config),
-        failures=failures,
-        price=lambda _: EntryCost(),
-        clock=lambda: now[0],
-    )
+    recorder = _recorder(config, failures, clock=lambda: now[0])
     first, second = Agent("a"), Agent("b")
     recorder.start()
     try:
         _take(recorder, config, [first.step(), first.step(), second.step()])
-        _until(lambda: recorder.waiting == 0)
+        wait_until(lambda: recorder.waiting == 0)
         now[0] += 50
         _take(recorder, config, [second.step()])
-        _until(lambda: recorder.waiting == 0)
+        wait_until(lambda: recorder.waiting == 0)
         assert not (config.home / "learn").exists(), "no one was quiet for a minute"
         now[0] += 15
-        _until(lambda: (config.home / "learn").exists())
+        wait_until(lambda: (config.home / "learn").exists())
         assert wait_until_learned(str(config.home), 60)
         with open_store(config.store_path) as store:
             (last,) = last_learned(store)
@@ -140,14 +118,6 @@ def test_a_conversation_that_goes_quiet_is_learned_from_while_others_go_on(tmp_p
         recorder.stop()
     assert failures.counts == {}
     assert len(waiting(str(config.home))) == 1, "what was heard since is left to the next process"
-
-
-def _until(is_there: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not is_there():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    time.sleep(0.1)
 
 
 def _journal(config: Config) -> UsageJournal:
@@ -170,11 +140,7 @@ def account(journal: UsageJournal, exchanges: list[FinishedExchange]) -> None:
 
 
 def _unrecorded(config: Config) -> dict[str | None, int]:
-    database = open_database(config)
-    try:
-        return {one.name: one.unrecorded for one in totals(database, "session")}
-    finally:
-        database.close()
+    return {one.name: one.unrecorded for one in used(config, "session")}
 
 
 def test_what_is_written_together_is_what_is_written_one_by_one(tmp_path: Path) -> None:
