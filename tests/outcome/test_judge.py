@@ -101,6 +101,8 @@ def test_declined_interrupted_and_running_are_marked() -> None:
     assert said(call(text="no", declined=True)) == ("failed", "flag", "user_declined")
     assert said(call(text="", interrupted=True)) == ("unclear", "flag", "interrupted")
     assert said(call(text="", interrupted=True, failed=True)) == ("failed", "flag", "interrupted")
+    stopped = call(text='{"status": "aborted", "error": "stopped"}')
+    assert said(stopped, "hermes") == ("failed", "structure", "interrupted")
     assert said(shell("npm run dev", "", running=True), "codex") == ("unclear", "none", "none")
 
 
