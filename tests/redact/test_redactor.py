@@ -75,6 +75,14 @@ def test_a_name_makes_its_value_secret_unless_it_only_stands_for_one(name: str, 
     assert (R.value({name: value}) != {name: value}) is secret
 
 
+@each_case(
+    ("before", "is_secret"),
+    [("payload=", True), ("handle: ", True), ('"value": ', True), ("s ", True), ("nonce: ", False), ("x=", False)],
+)
+def test_a_drawn_word_is_a_secret_unless_its_name_is_public(before: str, is_secret: bool) -> None:
+    assert ("[redacted:" in R.text(f"{before}q7Zt0XbW3kVu9LmR2sYh5NcP8dGf1JaE")) == is_secret
+
+
 def test_numbers_and_flags_in_values() -> None:
     assert R.value({"password": 12345678})["password"].startswith("[redacted:password:")
     assert R.value({"token": 12345678, "secret": True, "n": None}) == {"token": 12345678, "secret": True, "n": None}
