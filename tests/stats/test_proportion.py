@@ -58,10 +58,10 @@ def test_no_trials_give_no_rate() -> None:
     assert (nothing.value, nothing.interval, nothing.reason) == (None, None, "there are no trials")
 
 
-@pytest.mark.parametrize(("failures", "total", "level"), [(-1, 3, 0.95), (4, 3, 0.95), (1, 3, 95), (1, 3, 0.0)])
-def test_impossible_numbers_are_refused(failures, total, level) -> None:
+@pytest.mark.parametrize("failures", [-1, 4])
+def test_impossible_numbers_are_refused(failures) -> None:
     with pytest.raises(UsageError, match="between 0"):
-        wilson(failures, total, level=level)
+        wilson(failures, 3)
 
 
 TABLE = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

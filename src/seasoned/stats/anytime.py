@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from seasoned.errors import UsageError
-from seasoned.stats.interval import Estimate, check_level, span
+from seasoned.stats.interval import Estimate, span
 
 if TYPE_CHECKING:
     from seasoned.stats.interval import Array
@@ -27,7 +27,6 @@ NO_VALUES = "there are no values"
 
 def mean_sequence(values: Sequence[float], *, level: float = 0.95) -> Estimate:
     """The mean of values in [0, 1], one for each cluster (Waudby-Smith & Ramdas 2024)."""
-    check_level(level)
     x = _bounded(values)
     if not len(x):
         return Estimate(None, None, 0, 0, NO_VALUES)
@@ -38,7 +37,6 @@ def difference_sequence(values_a: Sequence[float], values_b: Sequence[float], *,
     """First mean minus second, one value in [0, 1] for each cluster; the k-th value of one side is paired
     with the k-th of the other; the rest waits. The p value is also valid at any time.
     """
-    check_level(level)
     pairs = min(len(values_a), len(values_b))
     a, b = _bounded(values_a)[:pairs], _bounded(values_b)[:pairs]
     if not pairs:

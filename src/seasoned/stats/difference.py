@@ -21,7 +21,6 @@ from seasoned.stats.interval import (
     Ints,
     as_counts,
     as_pairs,
-    check_level,
     span,
     t_tails,
     two_sided_t,
@@ -114,7 +113,6 @@ def paired_difference(
 
     Each pair is left out in turn (Tukey 1958), with Student's t.
     """
-    check_level(level)
     rows = as_pairs(failures_a, totals_a, failures_b, totals_b)
     if not len(rows):
         return _paired_answer(rows, None, None, NO_PAIRS)
@@ -140,7 +138,6 @@ def paired_ratio(
 
     Nothing failed in the second: None. Nothing failed in the first: 0.0 without an interval.
     """
-    check_level(level)
     rows = as_pairs(failures_a, totals_a, failures_b, totals_b)
     if not len(rows):
         return _paired_answer(rows, None, None, NO_PAIRS)

@@ -51,12 +51,6 @@ class PValue(msgspec.Struct, frozen=True):
     reason: str | None = None
 
 
-def check_level(level: float) -> None:
-    """Refuse a level that is not between 0 and 1, such as 95."""
-    if not 0 < level < 1:
-        raise UsageError(f"A level must be between 0 and 1, not {level!r}. Use 0.95 for 95 %.")
-
-
 def span(low: float, value: float, high: float, level: float, n: int) -> Interval:
     """An interval that contains its estimate despite rounding or an asymmetric method."""
     return Interval(min(low, value), max(high, value), level, n)

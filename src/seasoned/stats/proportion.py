@@ -21,7 +21,6 @@ from seasoned.stats.interval import (
     Ints,
     PValue,
     as_counts,
-    check_level,
     normal_below,
     normal_quantile,
     two_sided_t,
@@ -61,7 +60,6 @@ def ratio_floor(a: float, of_a: Interval, of_b: Interval) -> float:
 
 def wilson(failures: int, total: int, *, level: float = 0.95) -> Estimate:
     """The score interval of one proportion (Wilson 1927)."""
-    check_level(level)
     _check(failures, total)
     if not total:
         return Estimate(None, None, 0, 0, NO_TRIALS)
@@ -288,7 +286,6 @@ def effective_clusters(sizes: Array) -> float:
 
 def rate(failures: Ints | Array, totals: Ints | Array, *, level: float = 0.95) -> Estimate:
     """All failures over all trials, with an interval that is valid for clustered trials."""
-    check_level(level)
     pooled = pool_rows(as_counts(failures, totals))
     if pooled.rate is None:
         return Estimate(None, None, 0, 0, NO_TRIALS)

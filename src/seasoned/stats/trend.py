@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from seasoned.errors import UsageError
-from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, check_level, span, t_tails, two_sided_t
+from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, span, t_tails, two_sided_t
 from seasoned.stats.proportion import effective_clusters
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def slope_of(
     errors leave clusters out in turn (CV3: MacKinnon, Nielsen & Webb 2023). Clusters of one group are left out
     together: each keeps its own level, but they resemble each other. All are numbered from 0.
     """
-    check_level(level)
     import numpy as np
 
     n = len(failed)
@@ -140,7 +139,6 @@ def stratified_difference(
     The error leaves clusters out in turn (Tukey 1958), with Student's t; a cluster may have trials in both groups
     and in many strata. Strata and clusters are numbered from 0.
     """
-    check_level(level)
     import numpy as np
 
     if len({len(failed), len(in_first), len(stratum), len(cluster)}) != 1:

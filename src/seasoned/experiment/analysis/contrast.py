@@ -15,7 +15,6 @@ from seasoned.stats.interval import (
     Estimate,
     Interval,
     PValue,
-    check_level,
     normal_quantile,
     two_sided_t,
 )
@@ -29,7 +28,6 @@ _HALVINGS = 60
 
 def smallest_found(error: float, freedom: float, *, level: float, wanted: float) -> float:
     """The smallest effect that a test at this level finds with the wanted power, given the error of the difference."""
-    check_level(level)
     return (two_sided_t(level, freedom) + normal_quantile(wanted)) * error
 
 
@@ -52,7 +50,6 @@ def smallest_share(
 
 def smallest_by_sign(tasks: int, *, level: float, wanted: float) -> float | None:
     """The smallest share of tasks that must turn, all one way, for a sign test to find it; None with too few tasks."""
-    check_level(level)
     needed = math.ceil(1 - math.log2(1 - level) - 1e-9)
     if tasks < needed:
         return None
