@@ -71,21 +71,9 @@ class Observer(Protocol):
         """Shows how far a round has come."""
 
 
-class TaskExperiment(msgspec.Struct, frozen=True):
-    """An experiment on tasks, with counts of its runs."""
-
-    design: Design
-    began_at: float
-    counted: tuple[RunCount, ...]
-
-    @property
-    def runs(self) -> int:
-        return sum(one.runs for one in self.counted)
-
-
-def task_experiments(store: Store) -> list[TaskExperiment]:
-    """Every experiment on tasks, with what is finished of it."""
-    return [TaskExperiment(design, at, tuple(counts(store, design.name))) for design, at in designs(store)]
+def task_experiments(store: Store) -> list[tuple[Design, float, list[RunCount]]]:
+    """Every experiment on tasks, when it began, and what is finished of it."""
+    return [(design, at, counts(store, design.name)) for design, at in designs(store)]
 
 
 def live_experiments(config: Config) -> list[LiveListing]:

@@ -15,16 +15,8 @@ from seasoned.errors import NotFound
 from seasoned.review.undo import forget as undo_lessons
 from seasoned.scan.store_writer import update_aggregates
 from seasoned.store import Store
-from seasoned.store.forget import (
-    ConfirmationCounts,
-    count_asked,
-    forget_elsewhere,
-    forget_everything,
-    forget_sessions,
-    forget_source,
-    refs_of,
-    undo_forget,
-)
+from seasoned.store import forget as stored
+from seasoned.store.forget import ConfirmationCounts
 from seasoned.store.search import find_session
 from seasoned.text import plural
 
@@ -60,18 +52,18 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
     # Before the sessions go: the store is what knows which session taught which change.
     left = _undo_lessons(config, store, target)
     # Row ids mean nothing in another database, so the sessions are named there as agent:id.
-    refs = refs_of(store, target.sessions)
+    refs = stored.refs_of(store, target.sessions)
     with shared_database(config) if config.database_url else nullcontext(store) as database:
-        left += _kept_requests(count_asked(database, refs))
+        left += _kept_requests(stored.count_asked(database, refs))
         if database is not store:
             # The shared database goes first: if that fails, the sessions are still here and can be forgotten again.
-            forget_elsewhere(database, refs)
+            stored.forget_elsewhere(database, refs)
     if target.is_everything:
-        forget_everything(store)
+        stored.forget_everything(store)
     elif target.source_id is not None:
-        update_aggregates(store, forget_source(store, target.source_id, now=time.time()))
+        update_aggregates(store, stored.forget_source(store, target.source_id, now=time.time()))
     else:
-        update_aggregates(store, forget_sessions(store, target.sessions, now=time.time()))
+        update_aggregates(store, stored.forget_sessions(store, target.sessions, now=time.time()))
     return left + [
         f"What was mined into {out}. Delete it, then mine again if you need it." for out in mined_folders(config)
     ]
@@ -79,7 +71,7 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
 
 def remember(store: Store, native_id: str) -> None:
     """Let the next scan read a forgotten session again."""
-    if not undo_forget(store, native_id):
+    if not stored.undo_forget(store, native_id):
         raise NotFound(f"No session {native_id!r} was forgotten. Give its whole id.")
 
 

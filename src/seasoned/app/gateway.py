@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
-from seasoned.app.stores import shared_database, user_store
+from seasoned.app.stores import shared_database
 from seasoned.command.tool import command_of, commits_of
 from seasoned.config import Config, command_environment
 from seasoned.gateway.accounting import GroupBy, UsageTotal, totals
@@ -70,19 +70,16 @@ def gateway_sessions(config: Config) -> frozenset[str]:
 
 
 def history_usage(
-    config: Config, by: HistoryGroup, *, since: float, project: str | None = None, part: HistoryGroup | None = None
+    config: Config, store: Store, by: HistoryGroup, part: HistoryGroup | None, *, since: float, project: str | None
 ) -> list[HistoryTotal]:
     """What histories say was used, without the sessions that went through the gateway.
 
     Those count by branch, commit and pull request, of which the gateway knows nothing.
     """
+    fill_prices(store)
     if by in WORK or part in WORK:
-        with user_store(config) as store:
-            fill_prices(store)
-            return work_totals(store, by, part, since=since, project=project)
-    with user_store(config) as store:
-        fill_prices(store)
-        return history_totals(store, by, since=since, without=gateway_sessions(config), project=project, part=part)
+        return work_totals(store, by, part, since=since, project=project)
+    return history_totals(store, by, since=since, without=gateway_sessions(config), project=project, part=part)
 
 
 class BudgetState(msgspec.Struct, frozen=True):

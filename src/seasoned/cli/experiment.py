@@ -176,7 +176,7 @@ def print_list() -> None:
     """Every experiment with what is finished of it, and those that run on live sessions."""
     config = load()
     with user_store(config) as store:
-        found = [(one.design, one.began_at, one.counted) for one in task_experiments(store)]
+        found = task_experiments(store)
     live = live_experiments(config)
     answer = [
         {
@@ -213,7 +213,7 @@ def print_shown(name: str, *, model: str | None) -> None:
     """What the experiment of this name found on tasks, and what it shows on live sessions."""
     config = load()
     with user_store(config) as store:
-        on_tasks = [one.design.name for one in task_experiments(store)]
+        on_tasks = [design.name for design, _, _ in task_experiments(store)]
     live = [one.name for one in live_experiments(config)]
     has_runs, is_live = name in on_tasks, name in live
     if not (has_runs or is_live):
@@ -369,6 +369,7 @@ def begin(name: str, arms: str) -> None:
     Example: seasoned experiment begin autumn --arms cold,template:code:2
     """
     config = load()
+    experiments.shares_of(arms)  # a wrong arm is said before what the experiment can find
     power = experiments.expected_power(config, now=time.time())
     if not wants_json():
         say(_power_sentence(power))

@@ -11,7 +11,7 @@ import msgspec
 from seasoned.app import review as reviewing
 from seasoned.app.stores import find_source, folder_of_project, memory_and_skills, project_folder_at, store_or_empty
 from seasoned.begin.memory import FILES, SKILLS, MemoryFile, MemoryName, read
-from seasoned.cli.options import Commands, base_url_option, json_output, paths_argument
+from seasoned.cli.options import Commands, json_output, paths_argument
 from seasoned.cli.output import answered, printable, records, say, table
 from seasoned.cli.project import histories
 from seasoned.config import Config, load
@@ -37,7 +37,6 @@ _REVIEWS_SHOWN = _CHANGES_SHOWN = 50
 @paths_argument
 @click.option("--agent", type=click.Choice([*AGENT_PROGRAMS, MODEL]), help="Who reviews. Default: as in the settings.")
 @click.option("--model", help="A model of the reviewer; without --agent, one of an API.")
-@base_url_option
 @click.option("--dry-run", is_flag=True, help="Show what would be sent and written; ask no model.")
 @click.option("--ledger", is_flag=True, help="List past reviews and today's usage.")
 @json_output
@@ -46,7 +45,6 @@ def review(
     paths: tuple[Path, ...],
     agent: str | None,
     model: str | None,
-    base_url: str | None,
     dry_run: bool,
     ledger: bool,
 ) -> None:
@@ -64,8 +62,6 @@ def review(
     if ledger:
         _print_ledger(config, session)
         return
-    if base_url is not None:
-        config = msgspec.structs.replace(config, base_url=base_url, review_model=None)
     # From its file and not from the store, which has the calls but not what was said.
     with histories(paths) as read:
         found = find_source(read.store, session)

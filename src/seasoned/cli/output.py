@@ -21,9 +21,13 @@ import msgspec
 from seasoned.cli.options import wants_json
 from seasoned.config import is_quiet
 from seasoned.errors import CannotDo, UsageError
+from seasoned.text import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from seasoned.mine.run import MineReport
+    from seasoned.scan.scan import ScanReport
 
 
 # A bar that disappears at once looks like an error.
@@ -196,16 +200,27 @@ def when(time: float | None) -> str:
     return "–" if time is None else datetime.fromtimestamp(time).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def write_new_file(path: Path, lines: Iterable[str]) -> None:
-    """Write a file that does not exist yet, readable by its owner alone."""
+def write_new_file(path: Path, lines: Iterable[str], *, replaces: bool = False) -> None:
+    """Write a file, readable by its owner alone; one that exists only if it may be replaced."""
+    # With O_EXCL no existing file is overwritten; with the mode at creation no one can read it before a chmod.
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replaces else os.O_EXCL)
     try:
-        # O_EXCL and the mode at creation: no existing file is overwritten, and no one can read it before a chmod.
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
+            path.chmod(0o600)
             file.writelines(lines)
     except FileExistsError:
         raise CannotDo(f"{str(path)!r} exists already. Name a new file.") from None
     except (OSError, ValueError) as error:
         raise CannotDo(f"{str(path)!r} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def read_sentence(verb: str, report: ScanReport | MineReport) -> str:
+    """What was read, as `scan` and `mine` say it."""
+    return (
+        f"{verb} {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.2f} s: "
+        f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}. "
+        f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} without a history."
+    )
 
 
 def shows_progress() -> bool:
@@ -256,17 +271,8 @@ class ReadingBar:
 def write_page(html: str, path: Path) -> Path:
     """Write the page of a report; only an older report is ever overwritten."""
     mark = "<!-- seasoned:report -->"
-    try:
-        # The head is enough, and the file may be large.
-        if path.exists() and mark not in path.read_text("utf-8", "replace")[:1000]:
-            raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned. Choose another file with -o.")
-        marked = html.replace("<!doctype html>", f"<!doctype html>\n{mark}", 1)
-        # It quotes sessions, so no other user may read it, not even for a moment.
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            path.chmod(0o600)
-            file.write(marked)
-    except OSError as error:
-        raise CannotDo(
-            f"The page {str(path)!r} cannot be written ({error.strerror}). Choose another file with -o."
-        ) from error
+    # The head is enough, and the file may be large.
+    if path.is_file() and mark not in path.read_text("utf-8", "replace")[:1000]:
+        raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned. Choose another file with -o.")
+    write_new_file(path, [html.replace("<!doctype html>", f"<!doctype html>\n{mark}", 1)], replaces=True)
     return path

@@ -17,7 +17,7 @@ from seasoned.app.doctor import run_checks, settings
 from seasoned.app.mine import ask, make_engine, mine_into_folder, mined_address
 from seasoned.app.stores import make_redactor, own_store, shared_database
 from seasoned.cli.options import agrees, json_output, yes_option
-from seasoned.cli.output import ReadingBar, answered, as_fields, records, say, table, write_new_file
+from seasoned.cli.output import ReadingBar, answered, as_fields, read_sentence, records, say, table, write_new_file
 from seasoned.cli.project import print_passed_over
 from seasoned.config import load
 from seasoned.errors import CannotDo, NotFound, SourceError, UsageError
@@ -249,11 +249,7 @@ def mine(paths: tuple[str, ...], out: str | None, engine: str, scheduler: str | 
     where = make_engine(config, engine, scheduler=scheduler)
     report = mine_into_folder(config, paths, out=address, engine=where, progress=ReadingBar)
     if not answered("mine", {"out": address, "mined": asdict(report)}):
-        say(
-            f"Mined {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.1f} s: "
-            f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}. "
-            f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} without a history."
-        )
+        say(read_sentence("Mined", report))
     print_passed_over(report.failures)
     if report.failures and not report.read and not report.unchanged:
         raise CannotDo("Nothing was mined. Run the same command again to continue.")

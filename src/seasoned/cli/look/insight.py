@@ -28,20 +28,9 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.outcome.error_rate import Counts, Include
 from seasoned.outcome.track import Track, tracks
+from seasoned.report import compression
 from seasoned.report.compare import ComparedSide, compare_sessions, compare_sets
-from seasoned.report.compression import (
-    Judgement,
-    Knowledge,
-    PooledCheck,
-    around,
-    check,
-    check_many,
-    fill,
-    is_compressed,
-    lost_knowledge,
-    outlines,
-    sentence,
-)
+from seasoned.report.compression import Judgement, Knowledge, PooledCheck
 from seasoned.report.json_answer import (
     MOST_SHOWN,
     comparison_answer,
@@ -168,10 +157,8 @@ def print_report(made: Report) -> None:
 
 def print_verdict(made: Report) -> None:
     """Print what the data supports, in words."""
-    say(
-        f"\nDo sessions get better with experience? {made.verdict.answer[0].upper()}{made.verdict.answer[1:]}.",
-        bold=True,
-    )
+    answer = made.verdict.answer
+    say(f"\nDo sessions get better with experience? {answer[0].upper()}{answer[1:]}.", bold=True)
     say(made.verdict.sentence)
     for reason in made.verdict.reasons:
         say(f"  - {reason}")
@@ -253,9 +240,8 @@ def _print_measures(found: SessionMeasures) -> None:
     say(f"First {EARLY_TURNS} turns    {share_between(wilson(found.early_errors, found.early_calls))}")
     when = "no call worked" if found.calls_to_success is None else f"with call {found.calls_to_success}"
     after = "" if found.seconds_to_success is None else f", after {found.seconds_to_success:.0f} s"
-    say(
-        f"First success     {when}{after}; {plural(found.errors, 'error')}, {plural(found.diversity, 'different tool')}"
-    )
+    counts = f"{plural(found.errors, 'error')}, {plural(found.diversity, 'different tool')}"
+    say(f"First success     {when}{after}; {counts}")
 
 
 # Said with every result: a before-after comparison within a session cannot separate compression from later work.
@@ -367,15 +353,16 @@ def compress_check(session: str, paths: tuple[Path, ...]) -> None:
         if not ids:
             raise NotFound(f"{session!r} holds no sessions. `seasoned sessions {session}` shows what was read.")
         # Outlines have no calls, so finding the sessions with a compression is quick; only those are filled.
-        chains = outlines(store)
+        chains = compression.outlines(store)
         asked = next(tracks(store, sessions=ids[:1])).ref
         if len(ids) == 1:
             # A session that was continued after a compression is judged together with its continuations.
             chains = [chain for chain in chains if asked in [track.ref for track in chain]]
         if len(chains) == 1:
-            print_check(asked, fill(store, chains[0]), more=passed_over_answer(read))
+            print_check(asked, compression.fill(store, chains[0]), more=passed_over_answer(read))
             return
-        found = check_many(fill(store, one) if is_compressed(one) else one for one in chains)
+        filled = (compression.fill(store, one) if compression.is_compressed(one) else one for one in chains)
+        found = compression.check_many(filled)
     print_pooled(found, more=passed_over_answer(read))
 
 
@@ -383,25 +370,25 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, An
     """Print the check of one session and its continuations."""
     if answered("compress-check", {**compression_answer(asked, chain), **more}):
         return
-    found = check(chain)
+    found = compression.check(chain)
     say(str(asked), bold=True)
     if len(chain) > 1:
         say(f"Continued over {len(chain)} sessions: {', '.join(track.ref.native_id for track in chain)}")
-    say(sentence(found))
+    say(compression.sentence(found))
     if not found.has_compression:
         return
     # People would otherwise wait for one session to grow long enough, which it never does.
     if found.judgement.more_calls:
         say("One session rarely has that many calls. Give a folder to judge many sessions together.")
     say(_CAUSE)
-    _print_lost(lost_knowledge(*around(chain)))
+    _print_lost(compression.lost_knowledge(*compression.around(chain)))
 
 
 def print_pooled(found: PooledCheck, *, more: dict[str, Any]) -> None:
     """Print the check of many sessions together, then one line for each."""
     if answered("compress-check", {**pooled_answer(found), **more}):
         return
-    say(sentence(found))
+    say(compression.sentence(found))
     if not found.checks:
         return
     say(_CAUSE)

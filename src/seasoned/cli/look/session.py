@@ -32,7 +32,7 @@ from seasoned.cli.options import (
     until_option,
     wants_json,
 )
-from seasoned.cli.output import ReadingBar, answered, console, cut, money, printable, say, table, when
+from seasoned.cli.output import ReadingBar, answered, console, cut, money, printable, read_sentence, say, table, when
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
 from seasoned.command.call import brief_of
 from seasoned.command.tool import command_of
@@ -87,11 +87,7 @@ def scan(paths: tuple[Path, ...]) -> None:
     totals = dict(store.row("source.counts") or {}) if store is not None else {}
     if answered("scan", {**asdict(report), "store": totals}):
         return
-    say(
-        f"Read {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.2f} s: "
-        f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}. "
-        f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} without a history."
-    )
+    say(read_sentence("Read", report))
     if report.unreadable:
         say(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
     if report.waiting:

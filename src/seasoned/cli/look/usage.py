@@ -76,16 +76,15 @@ def usage(
     config = load()
     by, part = groups
     first = since or 0.0
+    # A request names no project, and its day is all it says of its time: then only the sum of all is shown.
+    known_by: Any = by if by in GROUPINGS and part is None else None
     with user_store(config) as store:
         key = chosen_project(store, project, everything=everything)
         only = None if key is None else refs_in(store, key)
-    # A request names no project, and its day is all it says of its time: then only the sum of all is shown.
-    known_by: Any = by if by in GROUPINGS and part is None else None
-    # Of git the gateway knows nothing; its sessions are counted from their histories then.
-    is_work = bool({*WORK} & set(groups))
-    through = [] if is_work else gateway_usage(config, known_by or "day", since=first, only=only)
-    read = _in_order(history_usage(config, by, part=part, since=first, project=key), by, part)
-    with user_store(config) as store:
+        # Of git the gateway knows nothing; its sessions are counted from their histories then.
+        is_work = bool({*WORK} & set(groups))
+        through = [] if is_work else gateway_usage(config, known_by or "day", since=first, only=only)
+        read = _in_order(history_usage(config, store, by, part, since=first, project=key), by, part)
         limits, forecast = budgets(config, store), month_forecast(store)
         unpriced = unpriced_models(store, since=first, project=key)
     shown = through[:limit] if known_by else []
