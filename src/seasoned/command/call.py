@@ -121,11 +121,16 @@ def texts(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, s
             yield from (("code", text) for text in _texts(value))
         elif types:
             yield from (("typed", text) for text in _texts(value))
-        elif form == "shell" and low not in _PROSE_KEYS:
+        elif low in _PROSE_KEYS or (form == "shell" and low in _FOLDER_KEYS):
+            continue
+        elif form == "shell":
             yield from (("command", text) for text in _commands(value))
-        elif low not in _PROSE_KEYS:
+        else:
             yield from (("command", text) for text in _commands(value) if _is_run(words, text))
-            yield from (("sql", text) for text in _texts(value) if low.startswith("sql") or _is_statement(words, text))
+            is_sql = low.startswith("sql")
+            yield from (
+                ("sql", text) for text in _texts(value) if is_sql or (" " in text and _is_statement(words, text))
+            )
     is_known = tool.lower() in known_tools()
     if not is_known and _SEARCHING.isdisjoint(words) and words[:1] not in (("get",), ("list",), ("read",)):
         yield from (("command", text) for text in _spread(arguments, name))
@@ -253,9 +258,10 @@ def _by_words(words: tuple[str, ...], acting: frozenset[str], *, in_cloud: bool)
     """The first row that fits: one of the words that act is its verb, and another word its thing."""
     said = frozenset(words)
     for row in NAMES:
-        does = acting & row.verbs
-        fits = any(row.things & (said - {verb}) for verb in does) or (does and not row.things and not in_cloud)
-        if not said & row.unless and (fits or (in_cloud and acting & row.alone)):
+        does, alone = acting & row.verbs, in_cloud and acting & row.alone
+        if not (does or alone) or said & row.unless:
+            continue
+        if alone or any(row.things & (said - {verb}) for verb in does) or not (row.things or in_cloud):
             yield Finding(row.action, row.why, "cloud" if in_cloud else "tool name")
             return
 
@@ -269,7 +275,7 @@ def _file_findings(words: tuple[str, ...], inside: list[Mapping[str, Any]], plac
         found = _PATCHED.compiled.finditer(text[:100_000])
         targets += [(each["path"], each["how"] == "Delete") for each in found]
     for target, is_deleted in targets:
-        yield from list(path.guarded_write(target, place)) or path.write_findings(target, place)
+        yield from path.guarded_write(target, place) or path.write_findings(target, place)
         if is_deleted and target.startswith(("/", "~", "..")) and not place.contains(target):
             yield Finding(
                 "delete_data", f"deletes {target!r}, which is not inside the working folder", "delete outside"

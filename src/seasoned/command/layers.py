@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.danger_table import rows_by_program
-from seasoned.command.parse import FIND_RUNS, HEREDOC, PATCH, Step, names, parse
+from seasoned.command.parse import FIND_RUNS, HEREDOC, Step, first_argument, names, parse, without_patches
 from seasoned.command.path import PRODUCTION
 from seasoned.command.rows import group
 from seasoned.lazy_regex import LazyRegex
@@ -108,8 +108,7 @@ def _layer(text: str, host: str) -> Layer:
         return Layer(readable, (), unread="steps")
     # The text of a quoted here-document is not expanded: backticks in it run nothing.
     expanded = HEREDOC.compiled.sub(lambda found: "\n" if found["quote"] else found[0], readable)
-    expanded = PATCH.compiled.sub("", expanded) if "*** Begin Patch" in expanded else expanded
-    return Layer(readable, steps, given, tuple(substitutions(expanded)), host)
+    return Layer(readable, steps, given, tuple(substitutions(without_patches(expanded))), host)
 
 
 def _expanded(text: str) -> str:
@@ -174,15 +173,8 @@ def code_in(step: Step) -> str | None:
 
 def on_host(step: Step) -> tuple[str, str] | None:
     """The machine that `ssh` goes to, and the command for it; None if it goes to none."""
-    skip = False
-    for at, word in enumerate(step.words):
-        if skip:
-            skip = False
-        elif word.startswith("-"):
-            skip = word in _SSH_VALUES
-        else:
-            return word, " ".join(step.words[at + 1 :])
-    return None
+    host, at = first_argument(step.words, _SSH_VALUES)
+    return (host, " ".join(step.words[at + 1 :])) if host else None
 
 
 def _on_hosts(layer: Layer) -> Iterator[tuple[str, str]]:

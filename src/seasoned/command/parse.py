@@ -103,7 +103,7 @@ HEREDOC = LazyRegex(
 # Options of find and fd behind which a command follows.
 FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 # Codex takes a patch behind `apply_patch` without quotes: its lines are no commands.
-PATCH = LazyRegex(r"\*\*\* Begin Patch\n.*?(?:^\*\*\* End Patch[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_PATCH = LazyRegex(r"\*\*\* Begin Patch\n.*?(?:^\*\*\* End Patch[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 # What makes a command more than words with blanks between them.
 _SPECIAL = LazyRegex(r"[^\S ]|['\"\\;|&()<>$#]")
 _TOKEN = LazyRegex(
@@ -141,7 +141,12 @@ def without_bodies(text: str) -> str:
     """A command without the bodies of here-documents and patches, which are input and not commands."""
     if "<<" in text:
         text = HEREDOC.compiled.sub(r"\g<after>\n", text)
-    return PATCH.compiled.sub("", text) if "*** Begin Patch" in text else text
+    return without_patches(text)
+
+
+def without_patches(text: str) -> str:
+    """A command without patches."""
+    return _PATCH.compiled.sub("", text) if "*** Begin Patch" in text else text
 
 
 # What a command runs and how it was written are both asked of most commands, one after the other.

@@ -287,7 +287,6 @@ _GIT_KEEPS = names("add commit ls-files check-ignore rev-list shortlog grep fetc
 # Programs that take these places as sources and write to their last argument.
 _COPIES = names("cp rsync scp install")
 _MOST_CHARACTERS = 400
-_OTHER_SETTINGS = Finding("modify_permissions", "starts an agent or Seasoned with other settings", "other settings")
 
 
 def is_place(word: str, place: WorkingFolder) -> bool:
@@ -296,16 +295,13 @@ def is_place(word: str, place: WorkingFolder) -> bool:
     if len(word) > _MOST_CHARACTERS or _NOT_PATH.compiled.search(word.replace("Application Support", "")):
         return False
     # Most words name nothing of the kind, and need not be resolved.
-    if not _AGENT_NAMES.compiled.search(word) and not _AGENT_NAMES.compiled.search(place.here):
-        return False
-    path = place.resolve(word)
-    return _GUARDED.compiled.search(path) is not None
+    is_near = _AGENT_NAMES.compiled.search(word) or _AGENT_NAMES.compiled.search(place.here)
+    return is_near is not None and _GUARDED.compiled.search(place.resolve(word)) is not None
 
 
-def guarded_write(target: str, place: WorkingFolder) -> Iterator[Finding]:
+def guarded_write(target: str, place: WorkingFolder) -> list[Finding]:
     """Such a file that is written to."""
-    if is_place(target, place):
-        yield _guarded(target)
+    return [_guarded(target)] if is_place(target, place) else []
 
 
 def _guarded(target: str) -> Finding:
@@ -314,14 +310,14 @@ def _guarded(target: str) -> Finding:
 
 def guard_findings(step: Step, place: WorkingFolder) -> Iterator[Finding]:
     """A program that names such a file and is not known to only read."""
-    moves = regex(r"(?:HOME|XDG_CONFIG_HOME|{agent_variables})=").match
-    if (step.program in group("agents") or step.program.startswith("seasoned")) and any(map(moves, step.prefix)):
-        yield _OTHER_SETTINGS
-    for target in _named(step):
-        if is_place(target, place) and _SECRET.compiled.search(place.resolve(target)):
+    is_agent = step.prefix and (step.program in group("agents") or step.program.startswith("seasoned"))
+    if is_agent and any(map(regex(r"(?:HOME|XDG_CONFIG_HOME|{agent_variables})=").match, step.prefix)):
+        yield Finding("modify_permissions", "starts an agent or Seasoned with other settings", "other settings")
+    for target in [each for each in _named(step) if is_place(each, place)]:
+        if _SECRET.compiled.search(place.resolve(target)):
             yield Finding("modify_permissions", f"reads {target!r}, with which anyone can confirm", "guarded secret")
             return
-        if is_place(target, place) and not _only_reads(step, target, place):
+        if not _only_reads(step, target, place):
             yield _guarded(target)
             return
 
@@ -342,19 +338,17 @@ def _only_reads(step: Step, target: str, place: WorkingFolder) -> bool:
         behind = [Step("", inner[0], (*inner[1:], target)) for inner in runs if inner]
         writes = any(word.startswith(("-delete", "-fprint", "-fls")) for word in words)
         return not writes and all(_only_reads(each, target, place) for each in behind)
-    if program in ("sed", "yq", "perl"):
-        return program != "perl" and not any(re.match(r"-[a-zA-Z]*i|--in-?place", word) for word in words)
+    if program in ("sed", "yq"):
+        return not any(re.match(r"-[a-zA-Z]*i|--in-?place", word) for word in words)
     if program == "git":
         is_staged = step.sub == "restore" and not {"--staged", "-S"}.isdisjoint(words) and "--worktree" not in words
         return is_staged or step.sub in group("git_looks") or step.sub in _GIT_KEEPS
     if program in _COPIES:
         return "-t" not in words and words[-1] != target
     if program.startswith("python") and "-m" in words:
-        return words[words.index("-m") + 1 : words.index("-m") + 2] == ("json.tool",)
-    if program in ("cd", "pushd"):
-        return True
-    if program in group("interpreters") and target == step.sub:
-        return True  # a script of a plugin that is run, not changed
+        return "json.tool" in words
+    if program in ("cd", "pushd") or (program in group("interpreters") and target == step.sub):
+        return True  # a script of a plugin is run, not changed
     return program in group("readers") - names("mv touch cp awk gawk mkdir sort") or program in group("reading")
 
 

@@ -153,6 +153,7 @@ _SERVICE = Finding("modify_permissions", "acts as the user who keeps what people
 _FROM_FILE = LazyRegex(r"(?<![<\d])<(?![<(&])[ \t]*(?!/dev/null)[^\s<>|&;]+")
 # Databases that others share: SQL from a file or a pipe that was not read may change their schema.
 _SQL_SERVERS = names("psql mysql mariadb sqlcmd cockroach")
+_VERSION = LazyRegex(r"(?<=.)@.*|(?<=\D)\d(?:\.\d+)?\Z|(?<=python3)\.\d+\Z|\.(?:exe|cmd)\Z")
 # `yarn prisma migrate` runs prisma.
 _MODULE_RUNNERS = names("npm pnpm yarn bun corepack")
 _RUN_WORDS = names("exec dlx x")
@@ -206,12 +207,13 @@ def _layer_findings(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
     if layer.host:
         place = WorkingFolder(host=layer.host)
     assigned = assignments(layer.text)
+    is_here = any(_ON_THIS_MACHINE.compiled.search(value) for value in assigned.values())
     for at, step in enumerate(layer.steps):
         before = piped_into(layer.steps, at)
         found: list[Finding] = []
         for each in _readings(step):
             target = target_of(each, place, assigned)
-            if not any(_ON_THIS_MACHINE.compiled.search(value) for value in assigned.values()):
+            if not is_here:
                 found += _row_findings(each, target)
             found += path.path_findings(each, before, place)
             found += path.guard_findings(each, place)
@@ -284,9 +286,9 @@ def _without_quotes(text: str) -> str:
 
 def _readings(step: Step) -> Iterator[Step]:
     """A step, and the program that it runs by another name: `python -m twine`, `yarn prisma`, `bash deploy.sh`."""
-    words, program = step.words, re.sub(r"\.(?:exe|cmd)\Z|(?<=.)@.*", "", step.program)
-    if program not in rows_by_program():
-        program = re.sub(r"(?<=\D)\d(?:\.\d+)?\Z|(?<=python3)\.\d+\Z", "", program)
+    words, program = step.words, step.program
+    if program not in rows_by_program():  # `npx rimraf@5`, `pip3`, `python3.12`, `psql.exe`
+        program = _VERSION.compiled.sub("", program)
     yield step if program == step.program else msgspec.structs.replace(step, program=program)
     at = words.index(step.sub) if step.sub else len(words)
     if step.program in group("interpreters") or program.startswith("python"):
