@@ -75,11 +75,15 @@ def test_nothing_planted_reaches_the_store_or_an_export(tmp_path: Path, monkeypa
 def test_what_one_call_says_hides_no_secret_of_the_next() -> None:
     key = pem(random.Random(2), "PRIVATE KEY")
     tail = key[len(key) // 3 :]
-    phrase = "seed phrase: " + "abandon ability able about above absent absorb abstract absurd abuse access accident"
-    said = ["a_key begins with -----BEGIN PRIVATE KEY-----", f"$ tail k_1\n{tail}", "in other words", phrase]
-    calls = [SpokenCall(ToolCall(f"c{at}", "Bash", {}, Result(text)), None) for at, text in enumerate(said)]
-    rows = FileReader(Redactor(KEY)).call_rows(calls, "codex")
-    assert [("[redacted:" in str(row.result)) for row in rows] == [False, True, False, True]
+    phrase = "seed phrase: abandon ability able about above absent absorb abstract absurd abuse access accident"
+    for said, is_secret in (
+        (["a_key begins with -----BEGIN PRIVATE KEY-----", f"$ tail k_1\n{tail}"], [False, True]),
+        (["in other words", phrase], [False, True]),
+        (['it has password: "swordfish', 'the tests passed, and he said "so" again'], [True, False]),
+    ):
+        calls = [SpokenCall(ToolCall(f"c{at}", "Bash", {}, Result(text)), None) for at, text in enumerate(said)]
+        rows = FileReader(Redactor(KEY)).call_rows(calls, "codex")
+        assert ["[redacted:" in str(row.result) for row in rows] == is_secret
 
 
 def test_a_scan_takes_the_key_that_another_command_made_while_it_read(home: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from seasoned.redact.value import (
     is_strong,
     kind_of,
     promise,
+    reach_in,
 )
 
 LONGEST = 8192
@@ -345,7 +346,7 @@ def read_value(text: str, at: int) -> AssignedValue | None:
     """The value that begins here: up to its closing quote at the same escaping depth, or to the end of a bare word."""
     coded = CODED.compiled.match(text, at)
     if coded is not None:
-        end = text.find(coded[0], coded.end(), coded.end() + LONGEST)
+        end = text.find(coded[0], coded.end(), reach_in(text, coded.end(), LONGEST))
         return AssignedValue(coded.end(), end, True) if end > coded.end() else None
     opened = OPEN.compiled.match(text, at)
     if opened is not None:
@@ -355,7 +356,7 @@ def read_value(text: str, at: int) -> AssignedValue | None:
 
 
 def _quoted(text: str, start: int, quote: str, depth: int) -> AssignedValue | None:
-    limit = min(len(text), start + LONGEST)
+    limit = min(len(text), reach_in(text, start, LONGEST))
     at = text.find(quote, start, limit)
     while at >= 0:
         near = text[max(start, at - 16) : at]

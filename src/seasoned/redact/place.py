@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.value import Hit, is_placeholder, is_random, vocabulary
+from seasoned.redact.value import Hit, is_placeholder, is_random, reach_in, vocabulary
 
 PLAIN_LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.+_-"
 DOMAIN = LazyRegex(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,6}([a-z]{2,18})(?![a-z0-9\-_(]|\.[a-z0-9]|:[/~])")
@@ -227,7 +227,7 @@ def _pem(text: str) -> Iterator[Hit]:
     for begin in BEGIN.compiled.finditer(text):
         if begin.start() < done:
             continue
-        reach = _reach(text, begin.end(), FURTHEST)
+        reach = reach_in(text, begin.end(), FURTHEST)
         end = END.compiled.search(text, begin.end(), reach)
         # Another begin line before the end line: this key was cut off, and the end belongs to the next.
         following = text.find("-----BEGIN ", begin.end(), end.end() if end else reach)
@@ -247,12 +247,6 @@ def _pem(text: str) -> Iterator[Hit]:
         if end.start() - start >= 24:
             yield Hit("private-key", start, end.end())
         done = end.end()
-
-
-def _reach(text: str, start: int, most: int) -> int:
-    """How far to look from here: a scan looks through several texts as one, with a NUL between them."""
-    end = text.find("\0", start, start + most)
-    return end if end >= 0 else start + most
 
 
 def _body_end(text: str, start: int) -> int:
@@ -355,7 +349,7 @@ def find_phrases(text: str, low: str, places: list[int]) -> Iterator[Hit]:
     for at in places:
         label = PHRASE_WORD.compiled.match(low, at).end()  # type: ignore[union-attr]
         match = PHRASE.compiled.search(low, max(done, label), label + 300) if label > done else None
-        done = max(done, _reach(low, label, 100))
+        done = max(done, reach_in(low, label, 100))
         if match is None:
             continue
         done = match.end()

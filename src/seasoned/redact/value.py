@@ -321,6 +321,12 @@ def entropy(text: str) -> float:
     return -sum(k / n * math.log2(k / n) for k in (text.count(c) for c in set(text)))
 
 
+def reach_in(text: str, start: int, most: int) -> int:
+    """How far to look from here: a scan looks through several texts as one, with a NUL between them."""
+    end = text.find("\0", start, start + most)
+    return end if end >= 0 else start + most
+
+
 def is_pair(word: str) -> bool:
     """`user:password` as in HTTP basic authentication."""
     try:
