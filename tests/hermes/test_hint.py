@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seasoned.begin.ongoing import CallHints
+from seasoned.hermes_plugin.hint import CallHints
 from seasoned.lesson.ask import LessonLookup
 from seasoned.lesson.lesson import Way
 from seasoned.session import Marks, Result, ToolCall

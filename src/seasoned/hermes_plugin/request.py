@@ -17,11 +17,6 @@ from typing import Any
 import msgspec
 
 from seasoned.begin.memory import Remembered
-from seasoned.begin.ongoing import (
-    CallHints,
-    followed,
-    with_lines,
-)
 from seasoned.begin.start_text import (
     begin_with_memory,
     begin_with_sheet,
@@ -42,6 +37,11 @@ from seasoned.example.provision import carries_block, insert, is_under_way
 from seasoned.example.render import Rendered
 from seasoned.experiment.live.assignment import is_held_back
 from seasoned.hermes_plugin import host
+from seasoned.hermes_plugin.hint import (
+    CallHints,
+    followed,
+    with_lines,
+)
 from seasoned.hermes_plugin.host import ErrorBoundary, log
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage, profile_at
 from seasoned.learn_queue import catch_up

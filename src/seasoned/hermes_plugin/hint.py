@@ -1,4 +1,4 @@
-"""Sessions that are under way: hints after their failed calls.
+"""Hints after failed calls of a running conversation, the same in every later request.
 
 A conversation repeats its results in every request, and providers cache what was sent. So the hint after a result is
 decided once, when the result is first sent, and stored: every later request and process sends the same bytes.
