@@ -302,15 +302,6 @@ def test_the_mcp_server_is_added_to_those_of_the_user_and_goes_again(home: Path,
     assert file.read_text() == OWN_SERVERS
 
 
-def test_what_claude_code_wrote_into_its_file_since_stays_when_the_server_goes(home: Path, settings: Path) -> None:
-    file = home / ".claude.json"
-    file.write_text('{"numStartups": 7}')
-    connect("claude-code", "--yes")
-    file.write_text(json.dumps({**json.loads(file.read_text()), "numStartups": 8}, indent=2))
-    connect("claude-code", "--undo", "--yes")
-    assert json.loads(file.read_text()) == {"numStartups": 8}
-
-
 def test_a_server_of_that_name_that_the_user_wrote_stays(home: Path, settings: Path) -> None:
     file = home / ".claude.json"
     own = '{"mcpServers": {"seasoned": {"command": "ssh", "args": ["host", "seasoned", "mcp"]}}}'

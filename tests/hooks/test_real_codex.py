@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.example.examples import example
-from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
+from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, Connected, block_of, shown, texts
 from tests.hooks.person import REASON
 from tests.real_clients import codex
 from tests.review.scripted import answer
@@ -135,13 +135,6 @@ def check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why(place
     assert f"alice denied 'delete_data': {REASON}" in said_after(ran.begun[1], "rm -rf /srv/parcels")
 
 
-def check_a_failure_that_is_known_brings_its_repair_and_a_success_brings_nothing(place: Codex, ran: Ran) -> None:
-    said = said_after(ran.begun[2], WRONG)
-    assert WEEK in said
-    assert f"[seasoned] `{RIGHT}` works here (2 sessions" in said
-    assert "[seasoned" not in said_after(ran.begun[3], "echo fine")
-
-
 def check_a_call_that_is_known_to_fail_brings_what_works(place: Codex, ran: Ran) -> None:
     hint = f"[seasoned] Test: `{PLAIN}` works here (2 sessions"
     said = [one for one in shown(ran.begun[-1]) if one.startswith(hint)]
@@ -190,7 +183,7 @@ def check_tools_and_all_else_that_was_sent_stay_the_same_over_the_turns(place: C
     """Also where our MCP server starts slowly: without a word of ours Codex would go on without it after a second."""
     settings = place.home / ".codex" / "config.toml"
     own = settings.read_text()
-    slow = f'command = "/bin/sh"\nargs = ["-c", "sleep 1.5; exec {place.home}/seasoned mcp"]'
+    slow = f'command = "/bin/sh"\nargs = ["-c", "sleep 1.1; exec {place.home}/seasoned mcp"]'
     server = re.search(r'command = "(.*/seasoned)"\nargs = \["mcp"\]', own)
     assert server is not None
     settings.write_text(own.replace(server[0], slow.replace(f"{place.home}/seasoned", server[1])))
@@ -233,7 +226,6 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
         check_after_a_compaction_the_same_guidance_is_there_again,
         check_a_fork_has_the_guidance_of_its_origin_and_no_other,
         check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why,
-        check_a_failure_that_is_known_brings_its_repair_and_a_success_brings_nothing,
         check_a_call_that_is_known_to_fail_brings_what_works,
         check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,
         check_a_sub_agent_is_shown_nothing,
