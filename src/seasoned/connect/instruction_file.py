@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -87,7 +88,8 @@ def without_line(path: Path, data: bytes, line: str) -> bytes | None:
     lines.remove(f"- {line}")
     if HEADING in lines:
         at = lines.index(HEADING)
-        if not any(one.startswith("- ") for one in _section(lines, at)):
+        section = takewhile(lambda one: not one.startswith("#"), lines[at + 1 :])
+        if not any(one.startswith("- ") for one in section):
             end = at + 2 if at + 1 < len(lines) and not lines[at + 1].strip() else at + 1
             del lines[at:end]
             # The blank line that was put before the heading.
@@ -95,13 +97,6 @@ def without_line(path: Path, data: bytes, line: str) -> bytes | None:
                 del lines[at - 1]
     made = newline.join(lines)
     return made.encode() if made.strip() else None
-
-
-def _section(lines: list[str], at: int) -> Iterator[str]:
-    for one in lines[at + 1 :]:
-        if one.startswith("#"):
-            return
-        yield one
 
 
 def corrections(folder: Path, project: str, known: ProjectLessons) -> Iterator[Proposal]:
