@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,16 +32,18 @@ class Running:
     url: str
     config: Config
     service: GatewayService
+    clients: ExitStack
+    """Those that it has given out; they are closed when the gateway ends."""
 
     def failed_open(self) -> dict[str, int]:
         return dict(self.service.failures.counts)
 
     def openai(self, key: str = "sk-x") -> openai.OpenAI:
         """The SDK of a client, which asks once."""
-        return openai.OpenAI(base_url=f"{self.url}/v1", api_key=key, max_retries=0)
+        return self.clients.enter_context(openai.OpenAI(base_url=f"{self.url}/v1", api_key=key, max_retries=0))
 
     def anthropic(self) -> anthropic.Anthropic:
-        return anthropic.Anthropic(base_url=self.url, api_key="sk-x", max_retries=0)
+        return self.clients.enter_context(anthropic.Anthropic(base_url=self.url, api_key="sk-x", max_retries=0))
 
     def connect(self) -> socket.socket:
         """A connection of which every byte is written by the test."""
@@ -72,7 +74,8 @@ def run_gateway(config: Config, settings: GatewaySettings, **environment: str) -
     thread.start()
     try:
         assert is_ready.wait(60), "the gateway did not start"
-        yield Running(addresses[0], config, service)
+        with ExitStack() as clients:
+            yield Running(addresses[0], config, service, clients)
     finally:
         stopping.set()
         thread.join(60)

@@ -46,10 +46,11 @@ class ClientGone(Exception):
     """The client disconnected before its request was complete."""
 
 
-async def read_body(receive: Receive, *, most: int, seconds: float) -> bytearray:
+async def read_body(receive: Receive, headers: Headers, *, most: int, seconds: float) -> bytearray:
     """The whole body; refused if it is too large, or stops for too long."""
-    # It grows while the rest arrives. Parts joined at the end would be as many megabytes again, and a wait for each.
-    body = bytearray()
+    # As long as was announced, and filled while the rest arrives: parts joined at the end are as many megabytes again.
+    announced = next((value for name, value in headers if name == b"content-length"), b"0")
+    body, size = bytearray(min(int(announced), most)), 0
     clock = asyncio.get_running_loop().time
     try:
         # One limit that is moved on: a task for each of thousands of pieces would cost more than reading them.
@@ -59,12 +60,15 @@ async def read_body(receive: Receive, *, most: int, seconds: float) -> bytearray
                 limit.reschedule(clock() + seconds)
                 if message["type"] == "http.disconnect":
                     raise ClientGone
-                body += message.get("body", b"")
-                if len(body) > most:
+                part = message.get("body", b"")
+                body[size : size + len(part)] = part
+                size += len(part)
+                if size > most:
                     raise RequestRefused(
                         f"The request is larger than {most} bytes. Raise body_bytes in gateway.toml.", status=413
                     )
                 if not message.get("more_body"):
+                    del body[size:]
                     return body
     except TimeoutError:
         raise RequestRefused(f"No data arrived for {seconds:g} seconds. Send the request again.", status=408) from None
@@ -224,7 +228,8 @@ class Gateway:
         key = self._admit(headers)
         if key is not None:
             self._check_key_path(scope["method"], scope["raw_path"].decode("ascii"))
-        body = await read_body(receive, most=self._settings.body_bytes, seconds=self._settings.client_seconds)
+        settings = self._settings
+        body = await read_body(receive, headers, most=settings.body_bytes, seconds=settings.client_seconds)
         await run_while_there(receive, self._exchange(scope, target, headers, body, send, api, key))
 
     def _admit(self, headers: Headers) -> GatewayKey | None:

@@ -106,8 +106,9 @@ class UpstreamReply:
 
 async def _pieces(body: Body) -> AsyncIterator[bytes]:
     """A body in parts: bytes are needed for sending, and one more copy of many megabytes would take as long."""
+    whole = memoryview(body)
     for at in range(0, len(body), _PIECE_BYTES):
-        yield bytes(body[at : at + _PIECE_BYTES])
+        yield bytes(whole[at : at + _PIECE_BYTES])
 
 
 class Upstreams:
