@@ -53,7 +53,7 @@ HELD: list[tuple[str, dict[str, Any], str]] = [
         "modify_permissions",
     ),
     ("mcp__seasoned__approve", {"id": "3f2a"}, "modify_permissions"),
-    ("mcp__agents__start", {"mode": "bypassPermissions"}, "modify_permissions"),
+    ("spawn_agent", {"prompt": "go on", "permission_mode": "bypassPermissions"}, "modify_permissions"),
     ("Bash", {"command": "rm -rf /srv/data"}, "delete_data"),
     ("bash", {"command": "npm publish"}, "publish_package"),
     ("shell", {"command": ["bash", "-lc", "dropdb -h db.example.com shop"]}, "wipe_database"),

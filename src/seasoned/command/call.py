@@ -209,6 +209,8 @@ def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -
     if not words:
         return
     form = tool_of(tool).form
+    if any(value.lower() in _UNCHECKED for value in inside[0].values() if isinstance(value, str)):
+        yield Finding("modify_permissions", "starts an agent without its checks", "agent without checks")
     if inside[0].get("command") != "view":
         yield from _file_findings(words, inside, place)
     if form not in _RUNS_NOTHING or form == "meta":
@@ -223,9 +225,7 @@ def _name_findings(tool: str, words: tuple[str, ...], given: Mapping[str, Any]) 
     if "ssh" in server:
         yield Finding("exec_remote", "runs something on another machine", "tool name")
     # `control(action="delete", target="…")`: the value is the verb.
-    said = [value.lower() for value in given.values() if isinstance(value, str) and value.replace("-", "").isalpha()]
-    if not _UNCHECKED.isdisjoint(said):
-        yield Finding("modify_permissions", "starts an agent without its checks", "agent without checks")
+    said = [value.lower() for value in given.values() if isinstance(value, str) and value.isalpha()]
     in_cloud = not group("cloud_servers").isdisjoint((*server, *(word for word in said if word == "seasoned")))
     if in_cloud or any(map(PRODUCTION.compiled.search, said)):
         yield from _in_cloud((*server, *words, *said))

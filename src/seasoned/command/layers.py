@@ -280,8 +280,9 @@ def _commands_in_arguments(step: Step) -> Iterator[str]:
     elif program in ("find", "fd", "fdfind"):
         for at in [at for at, word in enumerate(words) if word in FIND_RUNS][:_MOST_GUESSES]:
             yield shlex.join(each for each in words[at + 1 :] if each not in (";", "+"))
-    elif program == "git":  # a setting may be a command: `git -c core.pager=… log`
-        yield from (word.partition("=")[2].removeprefix("!") for word in words if "." in word.partition("=")[0])
+    elif program in ("git", "alias"):  # a setting may be a command: `git -c core.pager=… log`
+        given_names = (word.partition("=") for word in words)
+        yield from (value.removeprefix("!") for name, _, value in given_names if "." in name or program == "alias")
     # Which word begins the inner command depends on options that differ from program to program; `command -v` asks.
     runs = program in group("wrappers") and (program not in group("containers") or not _RUNNING.isdisjoint(words[:6]))
     if runs and not (program == "command" and words[:1] in (("-v",), ("-V",))):

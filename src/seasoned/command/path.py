@@ -275,7 +275,8 @@ _GUARDED = LazyRegex(
 _SECRET = LazyRegex(r"(?:\A|/)\.seasoned/(?:confirm\.key|secrets(?:/.*)?)\Z")
 # The same anywhere in a piece of code, where a path may be put together.
 _IN_CODE = LazyRegex(
-    rf"{_SETTINGS}|\bseasoned(?:-hook|\.(?:confirm|connect|hooks))\b|\.claude['\"]?\s*[/,+]\s*['\"]settings"
+    rf"{_SETTINGS}|\bseasoned(?:-hook|\.(?:confirm|connect|hooks))\b"
+    r"|\.(?:claude|codex|cursor|gemini|qwen)['\"]?\s*[/,+]\s*['\"](?:settings|hooks|config)"
 )
 _CODE_CHANGES = LazyRegex(
     r"(?i)write|\bopen\([^)]{0,200}['\"][rb]*[wax+][b+]?['\"]|rename|replace\(\s*[\w.'\"/]+\s*\)|remove|unlink|rmtree"
