@@ -44,7 +44,7 @@ HELD: list[tuple[str, dict[str, Any], str]] = [
     ("mcp__aws__call_aws", {"command": "aws s3 rm s3://backups --recursive"}, "delete_data"),
     ("mcp__tf__destroy", {"dir": "infra"}, "delete_data"),
     ("mcp__db__wipe", {"database": "shop"}, "wipe_database"),
-    ("list_and_delete", {"path": "/srv/data"}, "delete_data"),
+    ("get_and_delete_users", {"team": "shop"}, "delete_data"),
     ("apply_patch", {"input": "*** Begin Patch\n*** Delete File: /srv/a\n*** End Patch"}, "delete_data"),
     ("Write", {"file_path": "/etc/claude-code/managed-settings.json", "content": "{}"}, "modify_permissions"),
     (

@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import msgspec
@@ -230,7 +231,8 @@ def _name_findings(tool: str, words: tuple[str, ...], given: Mapping[str, Any]) 
     if in_cloud or any(map(PRODUCTION.compiled.search, said)):
         yield from _in_cloud((*server, *words, *said))
     else:
-        yield from _by_words(words, frozenset((words[0], words[-1])), in_cloud=False)
+        acting = (words[0], words[-1], *(after for before, after in pairwise(words) if before == "and"))
+        yield from _by_words(words, frozenset(acting), in_cloud=False)
 
 
 def cloud_findings(program: str, words: tuple[str, ...]) -> Iterator[Finding]:
