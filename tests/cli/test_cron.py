@@ -63,7 +63,7 @@ def test_a_job_goes_through_its_life() -> None:
         (["x", "every 1h", "--script", "/etc/hostname"], "is outside"),
         (["x", "every 1h", "Do it.", "--folder", "/no/such"], "not found"),
         (["x", "every 1h", "Use ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"], "looks like a secret"),
-        (["x", "every 1h", "Do it.", "--timeout", "soon"], "valid duration"),
+        (["x", "every 1h", "Do it.", "--timeout", "soon"], "--timeout: 'soon' is not a valid duration"),
     ],
 )
 def test_what_is_wrong_with_a_job_is_said_when_it_is_added(arguments: list[str], said: str) -> None:

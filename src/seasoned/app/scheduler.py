@@ -245,7 +245,12 @@ def add_job(
 ) -> StoredJob:
     """Check a job and add it. The time-out is a text such as `30m`; the other fields are those of `Job`."""
     zone = zone or own_zone()
-    limit = parse_schedule(f"every {timeout}", now=now)
+    try:
+        limit = parse_schedule(f"every {timeout}", now=now)
+    except UsageError:
+        raise UsageError(
+            f"--timeout: {timeout!r} is not a valid duration. Write it like '30m', '2h' or '1d 12h'."
+        ) from None
     assert isinstance(limit, Every)  # that is what `every` parses to
     job = Job(
         id=new_id(),
