@@ -106,6 +106,13 @@ def test_declined_interrupted_and_running_are_marked() -> None:
     assert said(shell("npm run dev", "", running=True), "codex") == ("unclear", "none", "none")
 
 
+def test_an_answer_says_itself_whether_it_is_ok() -> None:
+    for word, verdict in (("true", "ok"), ("false", "failed")):
+        for name in ("ok", "success"):
+            text = f'{{"{name}": {word}, "id": 7}}'
+            assert said(call("mcp__shop__order", text)) == (verdict, "structure", "none")
+
+
 @each_case(
     ("text", "fault"),
     [

@@ -66,7 +66,7 @@ def request_headers(
 # A proxy, which may run elsewhere, would look for this machine in the wrong place.
 _THIS_MACHINE = ("localhost", "*.localhost", "127.0.0.1", "[::1]")
 _IDLE_SECONDS = 60.0
-_PIECE_BYTES = 1 << 18
+_PIECE_BYTES = 1 << 20
 
 
 class UpstreamUnreachable(CannotDo):
