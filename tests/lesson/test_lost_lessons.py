@@ -228,6 +228,16 @@ def test_what_three_sessions_changed_is_told_with_its_value(wrong: str, error: s
     assert f"`{said or right}` works here" in told(some, wrong, error)
 
 
+def test_a_command_is_never_told_without_what_stands_inside_its_form() -> None:
+    error = "IllegalStateException: Could not find a valid Docker environment"
+    right = "DOCKER_HOST=unix:///run/user/1000/podman.sock mvn -pl api verify"
+    some = known(*[session(day, ran("mvn -pl api verify", error), ran(right)) for day in range(3)])
+    assert "mvn verify" not in sheet(some)
+    assert told(some, "mvn -pl api verify", error) == "`DOCKER_HOST=… mvn -pl api verify` works here"
+    jest = known(*[session(day, ran(f"npx jest --testPathPatterns=part{day}")) for day in range(3)])
+    assert "`npx jest --testPathPatterns=…`" in sheet(jest)
+
+
 def test_a_missing_wrapper_is_to_be_expected_whatever_it_starts() -> None:
     lacks = "zsh:1: command not found: timeout"
     some = [session(d, ran(f"timeout 60 {c}", lacks), ran(c)) for d, c in enumerate(("npm test", "go vet", "make"))]

@@ -65,7 +65,7 @@ def test_what_needs_a_person_is_never_a_line() -> None:
 
 def test_operands_of_the_day_are_left_out() -> None:
     some = [session(day, ran(f"./scripts/test ./pkg{day} -run Test{day}")) for day in range(6)]
-    assert [line.text for line in known(*some).sheet()] == ["./scripts/test …"]
+    assert [line.text for line in known(*some).sheet()] == ["./scripts/test … -run …"]
 
 
 def test_two_sessions_that_ran_the_same_test_do_not_make_it_the_way_to_test() -> None:

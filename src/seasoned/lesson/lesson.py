@@ -163,7 +163,7 @@ def hint_text(hint: Lesson) -> str:
         case "before":
             return f"It worked here after {text}{seen}."
         case "expect":
-            return f"{hint.text}{seen}: no session found a way around it."
+            return f"{hint.text}{seen}."
         case _:
             label = PURPOSES.get(hint.purpose)
             return f"{label + ': ' if label else ''}{text} works here{seen}."

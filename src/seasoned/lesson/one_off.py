@@ -81,6 +81,17 @@ def head_of(command: str, form: str) -> str:
     return " ".join(words[:at]) if (at := _form_length(words, form)) else form
 
 
+def outline_of(command: str, form: str) -> str:
+    """A command with the names of its options, and an ellipsis for their values and for operands."""
+    head, kept = head_of(command, form), list[str]()
+    for word in command[len(head) :].split():
+        name, joined, _ = word.partition("=")
+        shown = (f"{name}={ELLIPSIS}" if joined else word) if word.startswith("-") else ELLIPSIS
+        if not (shown == ELLIPSIS and kept[-1:] == [ELLIPSIS]):
+            kept.append(shown)
+    return " ".join([head, *kept])
+
+
 def _form_length(words: list[str], form: str) -> int:
     """How many words of a command its form takes; 0 if it is written in another way."""
     waiting = form.split()

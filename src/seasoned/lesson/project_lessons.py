@@ -13,11 +13,12 @@ from itertools import pairwise
 import msgspec
 
 from seasoned.admission import admit_call, admit_written, is_harmless
+from seasoned.command.parse import is_assignment
 from seasoned.command.written import Purpose
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence
 from seasoned.lesson.lesson import PURPOSES, FailureKind, Lesson, LessonCost, Way, expectation
-from seasoned.lesson.one_off import ELLIPSIS, head_of, whole_form, without_one_offs
+from seasoned.lesson.one_off import ELLIPSIS, head_of, outline_of, whole_form, without_one_offs
 from seasoned.text import plural
 
 # Chosen on seven projects; docs/design/lesson.md has the figures for other values and for three projects kept aside.
@@ -174,11 +175,8 @@ class ProjectLessons:
         """The programs of a command, and their options, that worked here so often that they are the project's own."""
         words = text.split()
         own = {word for word in words if len(self._worked_with.get(word, ())) >= NAMED_BY}
-        for at, word in enumerate(words):
-            if word.startswith("-"):
-                given = [f"{program} {word.partition('=')[0]}" for program in words[:at]]
-                own |= {one for one in given if len(self._worked_with.get(one, ())) >= NAMED_BY}
-        return frozenset(own)
+        given = [f"{program} {said}" for said in _options(text) for program in words]
+        return frozenset(own.union(one for one in given if len(self._worked_with.get(one, ())) >= NAMED_BY))
 
     # -- commands -----------------------------------------------------------------------------------------------------
 
@@ -267,8 +265,10 @@ class ProjectLessons:
         newest = list(outcomes)[:_MOST_TEXTS]
         texts = Counter(one.text for one in newest if one.text and self._may_show("shell", one.text))
         if not texts:
-            # Nobody ran it so: with other words, which may not be shown, it worked.
-            return f"{form} {ELLIPSIS}" if self._may_show("shell", form) else ""
+            # With other words, which may not be shown, it worked; what stood inside the form cannot be left out.
+            written_heads = {head_of(one.text, form) for one in newest if one.text}
+            is_whole = not written_heads or form in written_heads
+            return f"{form} {ELLIPSIS}" if is_whole and self._may_show("shell", form) else ""
         text, times = texts.most_common(1)[0]
         # Sessions on the same test do not make it the project's test command, however many there are.
         if text == form or (times >= FEWEST and without_one_offs(text) == text):
@@ -279,6 +279,13 @@ class ProjectLessons:
         kept, times = lasting.most_common(1)[0]
         if times >= FEWEST and times >= SHARE * texts.total():
             return kept
+        # What differs are operands and values of options: the names of the options can be the lesson.
+        outlines = Counter[str]()
+        for one, times in texts.items():
+            outlines[outline_of(one, form)] += times
+        outline, times = outlines.most_common(1)[0]
+        if " -" in outline and times >= FEWEST and times >= SHARE * texts.total():
+            return outline
         heads = Counter[str]()
         for one, times in texts.items():
             heads[head_of(one, form)] += times
@@ -445,7 +452,10 @@ class ProjectLessons:
             told = _lesson(way, text) if kind.tool == "shell" else text
             if told and self._may_show(kind.tool, told):
                 return told
-        bare = self._bare_text(kind.form, way, len(cases))
+        # With what stood inside the form: `mvn -pl api verify` is another command without it.
+        words = head_of(max(cases.values())[1], kind.form).split()
+        form = " ".join(words[next((at for at, word in enumerate(words) if not is_assignment(word)), 0) :])
+        bare = self._bare_text(form if way.kind == "variable" else kind.form, way, len(cases))
         return bare if bare and self._may_show("shell", bare.rpartition(f"={ELLIPSIS} ")[2]) else None
 
     def _bare_text(self, form: str, way: Way, lineages: int) -> str:
