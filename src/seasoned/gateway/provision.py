@@ -21,7 +21,6 @@ from seasoned.example.library.storage import cached_library, find_block
 from seasoned.example.provision import BlockRequest, provision
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.proxy.upstream import Headers
-from seasoned.gateway.wire.splice import Body
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_database, open_store
 from seasoned.store.project import project_key
@@ -64,7 +63,7 @@ class Provisioner:
                 except NotFound as error:
                     _log.warning("Nothing is shown to new conversations: %s", error)
 
-    async def warm(self, exchange: Exchange, body: Body, headers: Headers) -> Body:
+    async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
         """The body with its block; unchanged if the request gets none."""
         if not may_be_warm(exchange, headers):
             return body

@@ -27,7 +27,6 @@ from seasoned.gateway.settings import Api, Failures, GatewaySettings
 from seasoned.gateway.wire.chat import ask_for_usage
 from seasoned.gateway.wire.event_stream import fields_of
 from seasoned.gateway.wire.request import ApiRequest
-from seasoned.gateway.wire.splice import Body
 from seasoned.history.coerce import string
 
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
@@ -46,11 +45,10 @@ class ClientGone(Exception):
     """The client disconnected before its request was complete."""
 
 
-async def read_body(receive: Receive, headers: Headers, *, most: int, seconds: float) -> bytearray:
+async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
     """The whole body; refused if it is too large, or stops for too long."""
-    # As long as was announced, and filled while the rest arrives: parts joined at the end are as many megabytes again.
-    announced = next((value for name, value in headers if name == b"content-length"), b"0")
-    body, size = bytearray(min(int(announced), most)), 0
+    parts: list[bytes] = []
+    size = 0
     clock = asyncio.get_running_loop().time
     try:
         # One limit that is moved on: a task for each of thousands of pieces would cost more than reading them.
@@ -61,15 +59,14 @@ async def read_body(receive: Receive, headers: Headers, *, most: int, seconds: f
                 if message["type"] == "http.disconnect":
                     raise ClientGone
                 part = message.get("body", b"")
-                body[size : size + len(part)] = part
                 size += len(part)
                 if size > most:
                     raise RequestRefused(
                         f"The request is larger than {most} bytes. Raise body_bytes in gateway.toml.", status=413
                     )
+                parts.append(part)
                 if not message.get("more_body"):
-                    del body[size:]
-                    return body
+                    return b"".join(parts)
     except TimeoutError:
         raise RequestRefused(f"No data arrived for {seconds:g} seconds. Send the request again.", status=408) from None
 
@@ -228,8 +225,7 @@ class Gateway:
         key = self._admit(headers)
         if key is not None:
             self._check_key_path(scope["method"], scope["raw_path"].decode("ascii"))
-        settings = self._settings
-        body = await read_body(receive, headers, most=settings.body_bytes, seconds=settings.client_seconds)
+        body = await read_body(receive, most=self._settings.body_bytes, seconds=self._settings.client_seconds)
         await run_while_there(receive, self._exchange(scope, target, headers, body, send, api, key))
 
     def _admit(self, headers: Headers) -> GatewayKey | None:
@@ -269,7 +265,7 @@ class Gateway:
             )
 
     async def _exchange(
-        self, scope: Scope, target: bytes, headers: Headers, body: Body, send: Send, api: Api, key: GatewayKey | None
+        self, scope: Scope, target: bytes, headers: Headers, body: bytes, send: Send, api: Api, key: GatewayKey | None
     ) -> None:
         began = time.perf_counter()
         wire = _wire(scope)
@@ -309,7 +305,7 @@ class Gateway:
             await refuse(send, api, error.status, str(error))
 
     def _parse_request(
-        self, path: str, wire: Wire | None, headers: Headers, body: Body, owner: str
+        self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
     ) -> tuple[ApiRequest | None, GatewayConversation | None]:
         if wire is None or path == _EMBEDDINGS:
             return None, None
@@ -321,7 +317,7 @@ class Gateway:
                 conversation = self._conversations.recognise(asked, headers, path=path, owner=owner)
         return asked, conversation
 
-    async def _change_body(self, exchange: Exchange, body: Body, headers: Headers) -> Body:
+    async def _change_body(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
         """The body to send: with its block, and asking for the usage if the stream would not report it."""
         asked = exchange.asked
         if asked is None:
@@ -415,7 +411,7 @@ def _token(headers: Headers) -> str | None:
     return max(found, key=lambda text: text.startswith(PREFIX), default=None)
 
 
-def _model(asked: ApiRequest | None, body: Body) -> str | None:
+def _model(asked: ApiRequest | None, body: bytes) -> str | None:
     if asked is not None:
         return asked.model
     return string((fields_of(body) or {}).get("model"))

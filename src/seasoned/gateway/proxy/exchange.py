@@ -16,7 +16,6 @@ from seasoned.gateway.settings import Failures
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.event_stream import EventStream
 from seasoned.gateway.wire.request import ApiName, ApiRequest, ApiResponse
-from seasoned.gateway.wire.splice import Body
 
 
 class WireApi(NamedTuple):
@@ -25,8 +24,8 @@ class WireApi(NamedTuple):
     name: ApiName
     # The format of blocks in its requests.
     format: Format
-    read_request: Callable[[Body], ApiRequest | None]
-    insert_block: Callable[[Body, bytes], Body]
+    read_request: Callable[[bytes], ApiRequest | None]
+    insert_block: Callable[[bytes, bytes], bytes]
     read_response: Callable[[bytes], ApiResponse]
     open_stream: Callable[[], EventStream]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import httpx2
@@ -11,7 +11,6 @@ import httpx2
 from seasoned.errors import CannotDo, UsageError
 from seasoned.gateway.accounting import PREFIX
 from seasoned.gateway.settings import Api, GatewaySettings, Upstream, key_for, upstream_for
-from seasoned.gateway.wire.splice import Body
 
 Headers = Sequence[tuple[bytes, bytes]]
 # Of one connection and not of the message (RFC 9110, 7.6.1).
@@ -66,7 +65,6 @@ def request_headers(
 # A proxy, which may run elsewhere, would look for this machine in the wrong place.
 _THIS_MACHINE = ("localhost", "*.localhost", "127.0.0.1", "[::1]")
 _IDLE_SECONDS = 60.0
-_PIECE_BYTES = 1 << 20
 
 
 class UpstreamUnreachable(CannotDo):
@@ -102,13 +100,6 @@ class UpstreamReply:
     async def close(self) -> None:
         """Release the connection. An answer that was not read to its end is cancelled."""
         await self._response.aclose()
-
-
-async def _pieces(body: Body) -> AsyncIterator[bytes]:
-    """A body in parts: bytes are needed for sending, and one more copy of many megabytes would take as long."""
-    whole = memoryview(body)
-    for at in range(0, len(body), _PIECE_BYTES):
-        yield bytes(whole[at : at + _PIECE_BYTES])
 
 
 class Upstreams:
@@ -147,7 +138,9 @@ class Upstreams:
         """The key that the gateway itself has for an upstream."""
         return self._keys[upstream.name]
 
-    async def send(self, upstream: Upstream, method: str, target: bytes, headers: Headers, body: Body) -> UpstreamReply:
+    async def send(
+        self, upstream: Upstream, method: str, target: bytes, headers: Headers, body: bytes
+    ) -> UpstreamReply:
         """Send a request once, as it is; raises UpstreamUnreachable if no answer begins."""
         address = self._addresses[upstream.name]
         try:
@@ -155,8 +148,8 @@ class Upstreams:
             request = httpx2.Request(
                 method,
                 address,
-                headers=[*headers, (b"Content-Length", b"%d" % len(body))] if body else list(headers),
-                content=_pieces(body) if body else None,
+                headers=list(headers),
+                content=body or None,
                 extensions={"target": address.raw_path.rstrip(b"/") + target},
             )
             response = await self._client.send(request, stream=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said, tools_of
-from seasoned.gateway.wire.splice import Body, insert_after
+from seasoned.gateway.wire.splice import insert_after
 from seasoned.history.chat import spoken_text
 from seasoned.history.coerce import (
     anthropic_usage,
@@ -28,7 +28,7 @@ _NOTE = ("<system-reminder>", "</system-reminder>")
 _USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-def read_request(body: Body) -> ApiRequest | None:
+def read_request(body: bytes) -> ApiRequest | None:
     """The parsed request; None if it is not understood, and is passed on unchanged."""
     fields = fields_of(body)
     if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
@@ -56,7 +56,7 @@ def read_request(body: Body) -> ApiRequest | None:
     )
 
 
-def insert_block(body: Body, content: bytes) -> Body:
+def insert_block(body: bytes, content: bytes) -> bytes:
     """The body with a block of messages after the leading system messages, and no other value changed."""
     return insert_after(body, "messages", _is_system, content)
 

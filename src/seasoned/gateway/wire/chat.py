@@ -6,7 +6,7 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said, tools_of
-from seasoned.gateway.wire.splice import Body, insert_after, read_fields, with_fields
+from seasoned.gateway.wire.splice import insert_after, read_fields, with_fields
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import (
     arguments_of,
@@ -24,7 +24,7 @@ from seasoned.session import ToolCall
 _SYSTEM = ("system", "developer")
 
 
-def read_request(body: Body) -> ApiRequest | None:
+def read_request(body: bytes) -> ApiRequest | None:
     """The parsed request; None if it is not understood, and is passed on unchanged."""
     fields = fields_of(body)
     if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
@@ -54,12 +54,12 @@ def read_request(body: Body) -> ApiRequest | None:
     )
 
 
-def insert_block(body: Body, content: bytes) -> Body:
+def insert_block(body: bytes, content: bytes) -> bytes:
     """The body with a block of messages after the system part, and no other value changed."""
     return insert_after(body, "messages", _is_system, content)
 
 
-def ask_for_usage(body: Body) -> bytes | None:
+def ask_for_usage(body: bytes) -> bytes | None:
     """The body changed to ask for the usage of the stream; None if it does already, or cannot be changed."""
     fields = read_fields(body)
     if fields is None or bytes(fields.get("stream", b"")) != b"true":

@@ -138,10 +138,10 @@ class EventStream(ABC):
         return False
 
 
-def fields_of(data: bytes | bytearray) -> dict[str, Any] | None:
+def fields_of(data: bytes) -> dict[str, Any] | None:
     """The JSON object in some bytes; None if they are anything else."""
     try:
-        value = decode(msgspec.Raw(data))
+        value = decode(data)
     except (msgspec.DecodeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

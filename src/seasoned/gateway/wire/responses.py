@@ -6,7 +6,7 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said, tools_of
-from seasoned.gateway.wire.splice import Body, insert_after
+from seasoned.gateway.wire.splice import insert_after
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import (
     arguments_of,
@@ -28,7 +28,7 @@ _SURROUNDINGS = ("# AGENTS.md instructions", "<environment_context>", "<user_ins
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
-def read_request(body: Body) -> ApiRequest | None:
+def read_request(body: bytes) -> ApiRequest | None:
     """The parsed request; None if it is not understood, and is passed on unchanged."""
     fields = fields_of(body)
     if fields is None or string(fields.get("model")) is None or not isinstance(fields.get("input"), str | list):
@@ -60,7 +60,7 @@ def read_request(body: Body) -> ApiRequest | None:
     )
 
 
-def insert_block(body: Body, content: bytes) -> Body:
+def insert_block(body: bytes, content: bytes) -> bytes:
     """The body with a block of items after what the client says about its environment, and no other value changed."""
     return insert_after(body, "input", _comes_first, content)
 

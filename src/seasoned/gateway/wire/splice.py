@@ -15,11 +15,10 @@ _scan = json.JSONDecoder(strict=False).raw_decode
 _SPACE = re.compile(r"[ \t\r\n]*")
 # What is read to find a place; more of it if that was too short. What leads to the first prompt is seldom longer.
 _FIRST_BYTES = 1 << 16
-Body = bytes | bytearray
 Fields = dict[str, msgspec.Raw]
 
 
-def read_fields(body: Body | msgspec.Raw) -> Fields | None:
+def read_fields(body: bytes | msgspec.Raw) -> Fields | None:
     """The values of an object as they are written; None if it is not an object."""
     try:
         return _fields(body)
@@ -32,7 +31,7 @@ def with_fields(fields: Fields, **changed: object) -> bytes:
     return _encode({**fields, **changed})
 
 
-def insert_after(body: Body, name: str, belongs: Callable[[dict[str, Any]], bool], content: bytes) -> Body:
+def insert_after(body: bytes, name: str, belongs: Callable[[dict[str, Any]], bool], content: bytes) -> bytes:
     """The body with the items of a list inserted into the list `name`, after the leading items that `belongs` takes.
 
     A text in place of the list is short for one message of the user, and becomes the last item.
