@@ -107,6 +107,8 @@ def test_declined_interrupted_and_running_are_marked() -> None:
 
 
 def test_an_answer_says_itself_whether_it_is_ok() -> None:
+    hinted = call("search_files", '{"_hint": "File not found: a.txt", "matches": []}')
+    assert said(hinted, "hermes") == ("failed", "wording", "call")
     for word, verdict in (("true", "ok"), ("false", "failed")):
         for name in ("ok", "success"):
             text = f'{{"{name}": {word}, "id": 7}}'

@@ -84,6 +84,8 @@ def test_a_drawn_word_is_a_secret_unless_its_name_is_public(before: str, is_secr
 
 
 def test_numbers_and_flags_in_values() -> None:
+    assert "blue42Moon" not in R.text("pass='blue42Moon'")
+    assert "blue42Moon" in R.text("user='blue42Moon'")
     assert R.value({"password": 12345678})["password"].startswith("[redacted:password:")
     assert R.value({"token": 12345678, "secret": True, "n": None}) == {"token": 12345678, "secret": True, "n": None}
     assert "s3cr3t" not in str(R.value(["login", "--password", "s3cr3t-x"]))
