@@ -15,8 +15,8 @@ import msgspec
 
 from seasoned.app.confirm import ListenOptions, open_book
 from seasoned.cli.confirm_people import allow, ask_passphrase, passphrase, policy, service_client, token
-from seasoned.cli.options import Commands, file_type, json_option
-from seasoned.cli.output import console, print_json, printable, say, table, when
+from seasoned.cli.options import Commands, file_type, json_output, wants_json
+from seasoned.cli.output import answered, console, printable, say, table, when
 from seasoned.cli.serve import listen_options, run_service
 from seasoned.command.action import action_words
 from seasoned.confirm.client import ConfirmClient, RequestView, check_approved, configured_client
@@ -82,8 +82,8 @@ def serve(options: ListenOptions) -> None:
 @click.option("--timeout", "timeout_seconds", type=float, metavar="SECONDS", help="Expire after 30 to 3600 seconds.")
 @click.option("--redeem", "redeems", is_flag=True, help="Wait, and use up the approval: do the thing right after.")
 @_with_service
-@json_option
-def submit(details: str, redeems: bool, client: ConfirmClient | None, as_json: bool, **fields: Any) -> None:
+@json_output
+def submit(details: str, redeems: bool, client: ConfirmClient | None, **fields: Any) -> None:
     """Ask a person to approve an action.
 
     Needs an agent's token.
@@ -97,19 +97,17 @@ def submit(details: str, redeems: bool, client: ConfirmClient | None, as_json: b
     request = NewRequest(details=_read_details(details), label="terminal", **fields)
     seen = client.submit(request)
     if not redeems:
-        if as_json:
-            print_json("confirm-submitted", _known(seen))
-        else:
+        if not answered("confirm-submitted", _known(seen)):
             say(f"{seen.id}  {seen.status}")
         return
-    if not as_json and seen.status == "pending":
+    if not wants_json() and seen.status == "pending":
         say(f"Waiting for a person: `seasoned confirm approve {seen.id}` or deny.", err=True)
     seen = client.wait(seen.id, _LONGEST_SECONDS)
     if seen.is_approved:
         # The digest is of what was asked for here: an approval of anything else does not redeem.
         grant = client.redeem(seen.id, request_digest(request, seen.requester or ""))
         seen = msgspec.structs.replace(seen, redeemed_at=grant.redeemed_at)
-    _print_decision(seen, as_json=as_json)
+    _print_decision(seen)
 
 
 def _read_details(text: str) -> dict[str, Any]:
@@ -130,9 +128,8 @@ def _read_details(text: str) -> dict[str, Any]:
     return found
 
 
-def _print_decision(seen: RequestView, *, as_json: bool) -> None:
-    if as_json:
-        print_json("confirm-request", _known(seen))
+def _print_decision(seen: RequestView) -> None:
+    if answered("confirm-request", _known(seen)):
         # The answer was given, so the JSON is complete; only the exit code says no.
         if not seen.is_approved:
             raise click.exceptions.Exit(1)
@@ -156,13 +153,13 @@ def _add_decision(verb: str, summary: str, reason: str) -> None:
     @click.option("--reason", default="", help="Why; it is kept, and shown to the agent.")
     @click.option("--as", "name", metavar="NAME", help="Your credential; needed if there are several.")
     @_with_service
-    @json_option
-    def decide(request_id: str, reason: str, name: str | None, client: ConfirmClient | None, as_json: bool) -> None:
+    @json_output
+    def decide(request_id: str, reason: str, name: str | None, client: ConfirmClient | None) -> None:
         # A request is always shown before the decision: a person decides about exact arguments and not about an id.
         decided: Any
         votes = ""
         if client is not None:
-            if not as_json:
+            if not wants_json():
                 print_request(client.read_request(request_id))
             typed = ask_passphrase(f"Passphrase to {verb} it: ")
             decided = client.decide(request_id, approve=approves, passphrase=typed, reason=reason)
@@ -173,16 +170,16 @@ def _add_decision(verb: str, summary: str, reason: str) -> None:
 
                 name = pick_name(book.database, name)
                 request = stored_request(book, request_id)
-                if not as_json:
+                if not wants_json():
                     print_request(request)
                 person = prove(book.database, name, ask_passphrase, f"{verb} it", now=book.clock())
                 decided = book.decide(person, request_id, approve=approves, reason=reason, via="terminal")
             # With a quorum above one, a request stays pending after a vote.
             given = sum(one.approve for one in decided.votes)
             votes = f"Your vote is kept: {given} of {plural(decided.quorum, 'approval')}."
-        if as_json:
-            print_json("confirm-decided", {field: getattr(decided, field) for field in _DECIDED})
-        elif decided.status == "pending" and votes:
+        if answered("confirm-decided", {field: getattr(decided, field) for field in _DECIDED}):
+            return
+        if decided.status == "pending" and votes:
             say(votes)
         else:
             say(_line(decided))
@@ -203,8 +200,8 @@ def _line(seen: Any) -> str:
 @click.option("--unused", is_flag=True, help="Only requests that were approved and never redeemed.")
 @_limit_option
 @_with_service
-@json_option
-def list_(status: str | None, unused: bool, limit: int, client: ConfirmClient | None, as_json: bool) -> None:
+@json_output
+def list_(status: str | None, unused: bool, limit: int, client: ConfirmClient | None) -> None:
     """List requests, newest first.
 
     \b
@@ -222,9 +219,9 @@ def list_(status: str | None, unused: bool, limit: int, client: ConfirmClient | 
             key = {"requester": None, "status": status, "unused": int(unused), "limit": limit, "before": None}
             stored = book.database.rows("confirm.requests", key)
             found = [msgspec.to_builtins(request_from_row(book.database, one, book.seal)) for one in stored]
-    if as_json:
-        print_json("confirm-requests", {"count": len(found), "requests": found})
-    elif not found:
+    if answered("confirm-requests", {"count": len(found), "requests": found}):
+        return
+    if not found:
         say("No requests match." if status or unused else "There are no requests yet.")
     else:
         rows = [
@@ -247,8 +244,8 @@ def list_(status: str | None, unused: bool, limit: int, client: ConfirmClient | 
 @_id_argument
 @click.option("--wait", type=click.FloatRange(0, 86400), metavar="SECONDS", help="Wait so long for the decision.")
 @_with_service
-@json_option
-def show(request_id: str, wait: float | None, client: ConfirmClient | None, as_json: bool) -> None:
+@json_output
+def show(request_id: str, wait: float | None, client: ConfirmClient | None) -> None:
     """Show a request and the votes on it.
 
     Its arguments are exact while it is pending, and redacted afterwards. With --wait, ask the service, and exit with 1
@@ -258,7 +255,7 @@ def show(request_id: str, wait: float | None, client: ConfirmClient | None, as_j
     Example: seasoned confirm show 6sXlJ0bVQ8OJkq2m9Yd3Zw --wait 60
     """
     if wait is not None:
-        _print_decision((client or configured_client()).wait(request_id, wait), as_json=as_json)
+        _print_decision((client or configured_client()).wait(request_id, wait))
         return
     if client is not None:
         found = client.read_request(request_id)
@@ -266,17 +263,15 @@ def show(request_id: str, wait: float | None, client: ConfirmClient | None, as_j
         with open_book() as book:
             book.expire_due()
             found = stored_request(book, request_id)
-    if as_json:
-        print_json("confirm-request", found)
-    else:
+    if not answered("confirm-request", found):
         print_request(found)
 
 
 @confirm.command()
 @_limit_option
 @_with_service
-@json_option
-def audit(limit: int, client: ConfirmClient | None, as_json: bool) -> None:
+@json_output
+def audit(limit: int, client: ConfirmClient | None) -> None:
     """Show what happened, newest first.
 
     \b
@@ -287,9 +282,7 @@ def audit(limit: int, client: ConfirmClient | None, as_json: bool) -> None:
     else:
         with open_book() as book:
             found = [msgspec.to_builtins(one) for one in book.audit(limit)]
-    if as_json:
-        print_json("confirm-audit", {"count": len(found), "entries": found})
-    else:
+    if not answered("confirm-audit", {"count": len(found), "entries": found}):
         # A service of an older version names neither action nor status.
         fields = ("event", "action", "status", "actor", "via", "request_id")
         rows = [(one["seq"], when(one["at"]), *[one.get(field) for field in fields]) for one in found]
@@ -300,8 +293,8 @@ def audit(limit: int, client: ConfirmClient | None, as_json: bool) -> None:
 @confirm.command()
 @click.option("--heads", type=file_type, help="A file of exported heads; the audit must still contain them.")
 @click.option("--head", is_flag=True, help="Show the last row instead, to be kept where no agent can write.")
-@json_option
-def verify(heads: Path | None, head: bool, as_json: bool) -> None:
+@json_output
+def verify(heads: Path | None, head: bool) -> None:
     """Verify that the audit is complete and unchanged.
 
     Every decision must have the signature of who made it, and requests and credentials must be as the audit says.
@@ -317,10 +310,8 @@ def verify(heads: Path | None, head: bool, as_json: bool) -> None:
 
         if head:
             last = full_head(book.database, now=time.time())
-            if as_json:
-                # On one line, as `--heads` reads them.
-                print_json("confirm-head", msgspec.to_builtins(last), lines=True)
-            else:
+            # On one line, as `--heads` reads them.
+            if not answered("confirm-head", msgspec.to_builtins(last), lines=True):
                 say(f"row {last.seq}  {last.hash}")
             return
         found = verify_audit(book.database)
@@ -329,8 +320,8 @@ def verify(heads: Path | None, head: bool, as_json: bool) -> None:
         # A chain that is broken in itself need not be compared.
         if found.ok and exported:
             found = check_heads(book.database, exported)
-    if as_json:
-        print_json("confirm-verified", {**msgspec.to_builtins(found), "heads": len(exported)})
+    if answered("confirm-verified", {**msgspec.to_builtins(found), "heads": len(exported)}):
+        pass
     elif found.ok:
         also = f", and contains {plural(len(exported), 'exported head')}" if exported else ""
         say(f"The audit is complete: {plural(found.rows, 'row')}, each chained to the one before it{also}.")
@@ -345,8 +336,8 @@ def verify(heads: Path | None, head: bool, as_json: bool) -> None:
 @confirm.command()
 @click.option("--hours", default=12.0, show_default=True, type=click.FloatRange(0.01, 720), help="For how long.")
 @_with_service
-@json_option
-def phone(hours: float, client: ConfirmClient | None, as_json: bool) -> None:
+@json_output
+def phone(hours: float, client: ConfirmClient | None) -> None:
     """Let the buttons on your phone decide for a time.
 
     Asks for your passphrase. The running service then signs what you press in Telegram or Discord, or send by webhook.
@@ -357,9 +348,7 @@ def phone(hours: float, client: ConfirmClient | None, as_json: bool) -> None:
     Example: seasoned confirm phone --hours 8 --url http://127.0.0.1:7327 --token-file ada.token
     """
     found = (client or configured_client()).unlock_phone(ask_passphrase("Passphrase: "), seconds=hours * 3600)
-    if as_json:
-        print_json("confirm-phone", {name: found[name] for name in found if name != "schema"})
-    else:
+    if not answered("confirm-phone", {name: found[name] for name in found if name != "schema"}):
         say(f"The phone of {printable(found['name'])} decides until {when(found['expires_at'])}.")
 
 

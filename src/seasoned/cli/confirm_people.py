@@ -14,8 +14,8 @@ from types import ModuleType
 import click
 
 from seasoned.app.confirm import open_book
-from seasoned.cli.options import Commands, file_type, json_option
-from seasoned.cli.output import as_fields, print_json, say, table, when
+from seasoned.cli.options import Commands, file_type, json_output, wants_json
+from seasoned.cli.output import answered, as_fields, say, table, when
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import load
 from seasoned.confirm.client import ConfirmClient, configured_client
@@ -111,10 +111,8 @@ def token() -> None:
 @click.option("--person", help=_WHOSE)
 @click.option("--out", type=file_type, help="Write the token to this new file (mode 600) instead of showing it.")
 @_admin_option
-@json_option
-def make(
-    name: str, role: str, person: str | None, out: Path | None, admin: str | None, alone: bool, as_json: bool
-) -> None:
+@json_output
+def make(name: str, role: str, person: str | None, out: Path | None, admin: str | None, alone: bool) -> None:
     """Make a credential and show its token once.
 
     The first admin chooses a passphrase here; later ones are made by an admin. An approver makes tokens for their own
@@ -131,7 +129,7 @@ def make(
 
     # Called only for the first admin, inside the rules, which know no terminal.
     def choose_passphrase(who: str) -> str:
-        if not as_json:
+        if not wants_json():
             say("This is the first admin. Choose a passphrase of four words or more that no file holds.")
         return ask_new_passphrase(who)
 
@@ -150,10 +148,10 @@ def make(
     # On stderr also with --json, which stays valid for programs.
     if warning is not None:
         say(warning, err=True)
-    if as_json:
-        answer = {**as_fields(made), "token": None if out else secret, "file": None if out is None else str(out)}
-        print_json("confirm-token", answer)
-    elif out is not None:
+    answer = {**as_fields(made), "token": None if out else secret, "file": None if out is None else str(out)}
+    if answered("confirm-token", answer):
+        return
+    if out is not None:
         say(f"{made.name} is now an {made.role}. The token is in {out}.")
     else:
         say(f"{made.name} is now an {made.role}. The token, shown only once:")
@@ -161,8 +159,8 @@ def make(
 
 
 @token.command("list")
-@json_option
-def token_list(as_json: bool) -> None:
+@json_output
+def token_list() -> None:
     """List credentials, revoked ones too.
 
     Tokens are not kept, only their hashes.
@@ -174,8 +172,7 @@ def token_list(as_json: bool) -> None:
         from seasoned.confirm.people.credential import credentials
 
         found = credentials(book.database)
-    if as_json:
-        print_json("confirm-tokens", {"count": len(found), "credentials": [as_fields(one) for one in found]})
+    if answered("confirm-tokens", {"count": len(found), "credentials": [as_fields(one) for one in found]}):
         return
     rows = [(one.name, one.role, one.person, when(one.created_at), when(one.revoked_at)) for one in found]
     table(["name", "role", "person", "made", "revoked"], rows, nowrap=["name"])
@@ -184,8 +181,8 @@ def token_list(as_json: bool) -> None:
 @token.command()
 @click.argument("name")
 @_admin_option
-@json_option
-def revoke(name: str, admin: str | None, as_json: bool) -> None:
+@json_output
+def revoke(name: str, admin: str | None) -> None:
     """Revoke a credential at once.
 
     What it asked for can no longer be redeemed. Votes that it cast stand.
@@ -196,9 +193,7 @@ def revoke(name: str, admin: str | None, as_json: bool) -> None:
     people = _people()
     with open_book() as book:
         ended = people.end(book, name, admin=admin, ask=ask_passphrase)
-    if as_json:
-        print_json("confirm-credential", as_fields(ended))
-    else:
+    if not answered("confirm-credential", as_fields(ended)):
         say(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
 
 
@@ -226,8 +221,8 @@ def passphrase(name: str, admin: str | None) -> None:
 @click.option("--use", "puts", is_flag=True, help="Put FILE into force; asks for an admin's passphrase.")
 @click.option("--summary", default="", help="With --use: what changes, for the audit.")
 @_admin_option
-@json_option
-def policy(file: Path | None, puts: bool, summary: str, admin: str | None, as_json: bool) -> None:
+@json_output
+def policy(file: Path | None, puts: bool, summary: str, admin: str | None) -> None:
     """Check a policy file, or put it into force.
 
     Shows what it says: time-outs, limits, approvers and channels. Without FILE, the one in force.
@@ -242,15 +237,14 @@ def policy(file: Path | None, puts: bool, summary: str, admin: str | None, as_js
     if file is not None and not file.exists():
         raise CannotDo(f"{str(file)!r} does not exist. Check the path.")
     if not puts:
-        _print_policy(place, as_json=as_json)
+        _print_policy(place)
         return
     if file is None:
         raise UsageError("Name the policy file to put into force.")
     target = config.home / FILE
     with open_book(config) as book:
         by, digest = _people().use_policy(config, book, file, summary=summary, admin=admin, ask=ask_passphrase)
-    if as_json:
-        print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": by})
+    if answered("confirm-policy-used", {"file": str(target), "sha256": digest, "by": by}):
         return
     say(f"{target} is in force. Start a running service again, so that it applies there too.")
     # Read again from the file: this is what is in force now.
@@ -267,7 +261,7 @@ def policy(file: Path | None, puts: bool, summary: str, admin: str | None, as_js
 @click.option("--hours", type=click.FloatRange(0.01, 8784), help="Only for so long.")
 @click.option("--end", "number", type=int, metavar="NUMBER", help="End an allowance at once; asks for no passphrase.")
 @_admin_option
-@json_option
+@json_output
 def allow(
     action: str | None,
     project: Path | None,
@@ -275,7 +269,6 @@ def allow(
     hours: float | None,
     number: int | None,
     admin: str | None,
-    as_json: bool,
 ) -> None:
     """Allow an action without being asked.
 
@@ -303,9 +296,9 @@ def allow(
             now = time.time()
             known = book.recorded().allowances.values()
             found = [one for one in known if one.until is None or now < one.until]
-    if as_json:
-        print_json("confirm-allowances", {"count": len(found), "allowances": [as_fields(one) for one in found]})
-    elif number is not None:
+    if answered("confirm-allowances", {"count": len(found), "allowances": [as_fields(one) for one in found]}):
+        return
+    if number is not None:
         say(f"{found[0].action} is asked about again.")
     elif not found:
         say("Nothing is allowed without being asked.")
@@ -314,10 +307,9 @@ def allow(
         table(["number", "action", "project", "host", "until", "by", "since"], rows, nowrap=["action"])
 
 
-def _print_policy(place: Path, *, as_json: bool) -> None:
+def _print_policy(place: Path) -> None:
     found = load_policy(place)
-    if as_json:
-        print_json("confirm-policy", {"file": str(place), "exists": place.exists(), "policy": as_fields(found)})
+    if answered("confirm-policy", {"file": str(place), "exists": place.exists(), "policy": as_fields(found)}):
         return
     say(f"{place} is a valid policy." if place.exists() else f"There is no {place}: the defaults apply.")
     rate = f"{found.rate.count} requests of an action in {found.rate.window_seconds:g} s"

@@ -34,15 +34,8 @@ from seasoned.app.stores import make_redactor, own_store, store_or_empty
 from seasoned.atomic_write import write_atomic
 from seasoned.begin.receipt import Receipt, find_conversation, receipt_of, require_conversation, why_cold
 from seasoned.cli.connect import show_diff, show_plan
-from seasoned.cli.options import (
-    PATHS_HELP,
-    agrees,
-    dry_run_option,
-    json_option,
-    paths_argument,
-    yes_option,
-)
-from seasoned.cli.output import ReadingBar, print_json, printable, say, table, when
+from seasoned.cli.options import PATHS_HELP, agrees, dry_run_option, json_output, paths_argument, wants_json, yes_option
+from seasoned.cli.output import ReadingBar, answered, printable, say, table, when
 from seasoned.cli.project import histories, passed_over_answer
 from seasoned.config import Config, load
 from seasoned.connect.instruction_file import ShownList, read_shown, save_shown
@@ -68,15 +61,8 @@ project_option = click.option("--project", metavar="P", help="A project: its nam
 @click.option("--all", "is_whole", is_flag=True, help="List silent lessons too, with the reason.")
 @click.option("--rebuild", is_flag=True, help="Learn all sessions again first.")
 @click.option("--evidence", is_flag=True, help="Show the sessions behind each lesson.")
-@json_option
-def lessons(
-    project: str | None,
-    is_whole: bool,
-    rebuild: bool,
-    evidence: bool,
-    as_json: bool,
-    **choices: str | None,
-) -> None:
+@json_output
+def lessons(project: str | None, is_whole: bool, rebuild: bool, evidence: bool, **choices: str | None) -> None:
     """Show what sessions of a project learned.
 
     What a session sees at its start, at its first prompt, at a call and after a failure, with the sessions behind it.
@@ -97,12 +83,10 @@ def lessons(
         for choice, text in given:
             redactor = Secrecy(load_key(config.home), config.redact).redactor()
             what = decide_lesson(store, key, text, choice, folder=folder, redactor=redactor)
-            say(f"`{printable(what)}` {_DONE[choice]} in {printable(name_of(key))}.", err=as_json)
+            say(f"`{printable(what)}` {_DONE[choice]} in {printable(name_of(key))}.", err=wants_json())
         view = lesson_view(store, key, folder)
-    if as_json:
-        print_json("lessons", msgspec.to_builtins(view))
-        return
-    _print_lessons(view, is_whole=is_whole, with_evidence=evidence)
+    if not answered("lessons", msgspec.to_builtins(view)):
+        _print_lessons(view, is_whole=is_whole, with_evidence=evidence)
 
 
 def _project(store: Store, text: str | None) -> tuple[str, Path | None]:
@@ -178,8 +162,8 @@ def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
 @click.command()
 @dry_run_option
 @yes_option
-@json_option
-def share(dry_run: bool, yes: bool, as_json: bool) -> None:
+@json_output
+def share(dry_run: bool, yes: bool) -> None:
     """Write the project's lessons into its repository.
 
     `.seasoned/lessons.json` holds what sessions of this checkout's project see, one lesson on each line, redacted.
@@ -195,15 +179,13 @@ def share(dry_run: bool, yes: bool, as_json: bool) -> None:
     is_changed = change.before != change.after
     answer = {"project": key, "path": str(change.path), "is_changed": is_changed, "is_written": False}
     answer["diff"] = preview(change) if is_changed else ""
-    if is_changed and not as_json:
+    if is_changed and not wants_json():
         show_plan(ConnectPlan("share", (change,)), undo=False)
-    if is_changed and not dry_run and agrees("Write this file?", yes=yes, as_json=as_json):
+    if is_changed and not dry_run and agrees("Write this file?", yes=yes):
         change.path.parent.mkdir(exist_ok=True)
         write_atomic(change.path, change.after or b"", unfinished=change.path.parent / ".lessons.unfinished")
         answer["is_written"] = True
-    if as_json:
-        print_json("share", answer)
-    elif not is_changed:
+    if not answered("share", answer) and not is_changed:
         say("The file says the same already. Nothing to change.")
 
 
@@ -212,14 +194,8 @@ def share(dry_run: bool, yes: bool, as_json: bool) -> None:
 @project_option
 @click.option("--fewest", default=FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project.")
 @click.option("--shown", is_flag=True, help="List what each session would have seen.")
-@json_option
-def backtest(
-    paths: tuple[Path, ...],
-    project: str | None,
-    fewest: int,
-    shown: bool,
-    as_json: bool,
-) -> None:
+@json_output
+def backtest(paths: tuple[Path, ...], project: str | None, fewest: int, shown: bool) -> None:
     """Replay histories: was what sessions see right?
 
     Sessions are replayed in order of time. Each sees only what had ended before it began, which is compared with what
@@ -229,18 +205,15 @@ def backtest(
     Example: seasoned backtest ~/.claude/projects
     Example: seasoned backtest --project shop --shown
     """
-    with histories(paths, says_store=not as_json) as read:
+    with histories(paths, says_store=True) as read:
         key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
         found, replayed = run_backtest(read.store, project=key, fewest=fewest)
     if not found.all.conversations:
         raise NotFound(
             f"No project has {fewest} sessions or more with a time and a folder. Lower --fewest, or give another PATH."
         )
-    if as_json:
-        answer: dict[str, Any] = {**msgspec.to_builtins(found), **passed_over_answer(read)}
-        if shown:
-            answer["sessions"] = msgspec.to_builtins(replayed)
-        print_json("backtest", answer)
+    answer: dict[str, Any] = {**msgspec.to_builtins(found), **passed_over_answer(read)}
+    if answered("backtest", answer | ({"sessions": msgspec.to_builtins(replayed)} if shown else {})):
         return
     _print_backtest(found)
     if shown:
@@ -350,8 +323,8 @@ _PLACES = {
 
 @click.command()
 @click.argument("session", required=False)
-@json_option
-def receipt(session: str | None, as_json: bool) -> None:
+@json_output
+def receipt(session: str | None) -> None:
     """Show what a session was shown and used.
 
     Also what was kept of it, or why it was shown nothing. SESSION is an id or its beginning; without one, the newest
@@ -365,9 +338,9 @@ def receipt(session: str | None, as_json: bool) -> None:
         found = find_conversation(store, None) if session is None else require_conversation(store, session)
         shown = None if found is None else receipt_of(store, found)
         cold = "" if shown is None else why_cold(store, config, shown)
-    if as_json:
-        print_json("receipt", {**_receipt_answer(shown), "cold": cold})
-    elif shown is None:
+    if answered("receipt", {**_receipt_answer(shown), "cold": cold}):
+        return
+    if shown is None:
         say("No session was shown anything yet.")
     else:
         _print_receipt(shown, cold)
@@ -415,8 +388,8 @@ def _print_receipt(found: Receipt, cold: str) -> None:
 )
 @dry_run_option
 @yes_option
-@json_option
-def inbox(project: str | None, dry_run: bool, yes: bool, as_json: bool, **steps: str | None) -> None:
+@json_output
+def inbox(project: str | None, dry_run: bool, yes: bool, **steps: str | None) -> None:
     """Accept or reject what wants to become lasting.
 
     Lines for CLAUDE.md and AGENTS.md, rules that you said once, notes and skills that reviews wrote: each with the
@@ -434,14 +407,12 @@ def inbox(project: str | None, dry_run: bool, yes: bool, as_json: bool, **steps:
     config = load()
     with own_store(config) as store:
         if given:
-            _decide(config, store, given[0], dry_run=dry_run, yes=yes, as_json=as_json)
+            _decide(config, store, given[0], dry_run=dry_run, yes=yes)
             return
         key = None if project is None else find_project(store, project, base=str(Path.cwd())).key
         found = inbox_of(config, store, key)
         save_shown(config.home, ShownList(tuple(one.proposal.id for one in found.items), key))
-        if as_json:
-            print_json("inbox", {"project": key, **msgspec.to_builtins(found)})
-        else:
+        if not answered("inbox", {"project": key, **msgspec.to_builtins(found)}):
             _print_inbox(store, found)
 
 
@@ -476,7 +447,7 @@ def _print_inbox(store: Store, found: Inbox) -> None:
 _MOST_DECIDED = 10
 
 
-def _decide(config: Config, store: Store, given: tuple[str, str], *, dry_run: bool, yes: bool, as_json: bool) -> None:
+def _decide(config: Config, store: Store, given: tuple[str, str], *, dry_run: bool, yes: bool) -> None:
     """Accept, reject or undo; what changes is shown before it is done."""
     step, text = given
     # The order may have changed since: a number means what the user saw.
@@ -493,11 +464,11 @@ def _decide(config: Config, store: Store, given: tuple[str, str], *, dry_run: bo
             if not one.text:
                 raise UsageError("The editor returned no text, so nothing was changed.")
         plan = ConnectPlan(one.id, parts=()) if step == "reject" else plan_of(store, one)
-    if not as_json:
+    if not wants_json():
         say(printable(one.sentence), bold=True)
         show_plan(plan, undo=step == "undo")
     state = "previewed" if dry_run else "declined"
-    if not dry_run and (step == "reject" or agrees(_ASKS[step], yes=yes, as_json=as_json)):
+    if not dry_run and (step == "reject" or agrees(_ASKS[step], yes=yes)):
         state = {"undo": "undone", "reject": "rejected"}.get(step, "accepted")
         if step == "undo":
             undo(config, store, done)
@@ -505,9 +476,8 @@ def _decide(config: Config, store: Store, given: tuple[str, str], *, dry_run: bo
             reject(config, store, one)
         else:
             accept(config, store, one, redactor)
-    if as_json:
-        changes = [{"path": str(one.path), "why": one.why, "diff": preview(one)} for one in plan.changes]
-        print_json("decision", {"id": one.id, "state": state, "changes": changes})
+    changes = [{"path": str(one.path), "why": one.why, "diff": preview(one)} for one in plan.changes]
+    if answered("decision", {"id": one.id, "state": state, "changes": changes}):
         return
     undone = "Undone: everything is as it was before."
     said = f"{state.capitalize()}. `seasoned inbox --undo {one.id}` undoes it."

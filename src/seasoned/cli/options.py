@@ -22,8 +22,6 @@ OWN_PATHS_HELP = (
 # readable=False: click would check before the command runs, and its message says nothing about what to do.
 file_type = click.Path(path_type=Path, dir_okay=False, readable=False)
 paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, readable=False))
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
-
 
 _JSON = "seasoned.json"
 
@@ -38,7 +36,7 @@ def wants_json() -> bool:
     return context is not None and bool(context.meta.get(_JSON))
 
 
-# The same for a command whose functions ask `answered` instead of passing it on.
+# Functions ask `answered` or `wants_json`, so that no command has to pass it on.
 json_output = click.option(
     "--json", is_flag=True, expose_value=False, callback=_note_json, help="Print JSON for programs."
 )
@@ -75,9 +73,9 @@ def words_in(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def agrees(question: str, *, yes: bool, as_json: bool = False) -> bool:
+def agrees(question: str, *, yes: bool) -> bool:
     """Whether to go on: with --yes without asking. A program that reads JSON cannot answer a question."""
-    if (as_json or wants_json()) and not yes:
+    if wants_json() and not yes:
         raise UsageError("--json asks no questions. Add --yes, or --dry-run to only look.")
     return yes or click.confirm(question)
 
