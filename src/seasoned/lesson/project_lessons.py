@@ -412,7 +412,9 @@ class ProjectLessons:
         current = {
             way: cases for way, cases in known.ways.items() if not self._is_outdated(known.kind.form, way, cases)
         }
-        newest = sorted({root for cases in current.values() for root in cases}, key=lambda root: -self._ends[root])
+        newest = sorted(
+            {root for cases in current.values() for root in cases}, key=lambda root: (-self._ends[root], root)
+        )
         recent = set(newest[:WINDOW])
         found = {way: {root: case for root, case in cases.items() if root in recent} for way, cases in current.items()}
         if not recent:

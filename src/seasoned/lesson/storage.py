@@ -7,7 +7,7 @@ hook then only looks up a row.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ import msgspec
 from seasoned.lesson.evidence import SessionEvidence, evidence_of
 from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.rules import follow_rules, has_rules, is_behind
-from seasoned.outcome.track import tracks
+from seasoned.outcome.track import Track, tracks
 from seasoned.store import Store
 from seasoned.store.interface import DatabaseRow
 from seasoned.store.packed import pack, unpack
@@ -142,6 +142,18 @@ def evidence_of_project(store: Store, project: str) -> list[SessionEvidence]:
     # What claims to come from the future would always be the newest.
     values = {"project": project, "limit": _MOST_SESSIONS, "until": time.time() + _CLOCKS_DIFFER}
     return [_decode_evidence(unpack(row["content"])) for row in reversed(store.rows("lesson.of_project", values))]
+
+
+def kept_evidence(store: Store) -> Callable[[Track], SessionEvidence]:
+    """Tells what a session showed: as it was kept, unless sessions wait to be learned from."""
+    if is_behind(store):
+        return evidence_of
+
+    def find(track: Track) -> SessionEvidence:
+        row = store.row("lesson.of_session", {"agent": track.ref.agent, "native_id": track.ref.native_id})
+        return evidence_of(track) if row is None else _decode_evidence(unpack(row["content"]))
+
+    return find
 
 
 def _topics(known: ProjectLessons) -> Iterator[tuple[str, str, Any]]:

@@ -12,10 +12,11 @@ from pathlib import Path
 import msgspec
 
 from seasoned.errors import NotFound
-from seasoned.lesson.evidence import evidence_of
+from seasoned.lesson.evidence import SessionEvidence, evidence_of
 from seasoned.lesson.lesson import Lesson, hint_text
 from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.proposal import line_of
+from seasoned.lesson.storage import kept_evidence
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.outcome.track import Track, compressed, tracks
 from seasoned.project import name_of
@@ -79,6 +80,7 @@ def report(
     title: str = "Sessions",
     sources: Sequence[str] = (),
     include: Include = NOTHING_MORE,
+    evidence: Callable[[Track], SessionEvidence] = evidence_of,
 ) -> Report:
     """The report on sessions; `compressed` are those for the compression check."""
     columns, lessons, counts = TrialColumns(), dict[str | None, ProjectLessons](), Counts()
@@ -89,7 +91,7 @@ def report(
         dates.append(track.started if track.started is not None else track.ended)
         times += [time for time in (track.started, track.ended) if time is not None]
         messages, copies, counts = messages + track.messages, copies + track.copies, counts + track.counts
-        lessons.setdefault(track.project, ProjectLessons(track.project or "")).add(evidence_of(track))
+        lessons.setdefault(track.project, ProjectLessons(track.project or "")).add(evidence(track))
         columns.add(track)
     recurrences = _recurrences(lessons.values())
     # Free this before computing the figures, which need the most memory.
@@ -229,6 +231,8 @@ def report_on(
         title=f"Sessions of {whose}" if project is None else f"Sessions of {whose} in {name_of(project)}",
         sources=[str(path) for path in paths],
         include=include,
+        # Working it out again takes most of the time of a report on many sessions.
+        evidence=kept_evidence(store) if include == NOTHING_MORE else evidence_of,
     )
 
 

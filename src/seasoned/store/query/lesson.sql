@@ -34,6 +34,10 @@ DELETE FROM lesson WHERE project = :project AND topic = 'stale';
 SELECT content FROM evidence WHERE project = :project AND ended <= :until
 ORDER BY ended DESC, content DESC LIMIT :limit;
 
+-- name: of_session
+SELECT evidence.content FROM session JOIN evidence ON evidence.session_id = session.id
+WHERE session.agent = :agent AND session.native_id = :native_id;
+
 -- name: clear_lessons
 DELETE FROM lesson WHERE project = :project AND topic <> 'stale';
 
