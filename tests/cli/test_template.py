@@ -29,7 +29,7 @@ def store_path(home: Path) -> Path:
 
 
 def test_building_twice_makes_two_versions_and_reads_the_path_into_the_store(samples: Path) -> None:
-    about = ("--min-messages", 10, "--tags", "wp,parcels", "--description", "Ours")
+    about = ("--min-messages", 10, "--tags", "wp,parcels,wp", "--description", "Ours")
     first = answer("template", "build", "post", samples / "hermes", *about)
     assert first["schema"] == "seasoned/template/1" and (first["name"], first["version"]) == ("post", 1)
     assert (first["tags"], first["description"]) == (["parcels", "wp"], "Ours")

@@ -56,17 +56,8 @@ def trials(
 ) -> Trials:
     """Columns from arrays; so many sessions in a row are of one lineage."""
     count = len(lengths)
-    return Trials(
-        session,
-        position,
-        failed,
-        tool,
-        ["read", "run"],
-        cluster=np.arange(count) // forks,
-        messages=2 * lengths + 2,
-        own_calls=lengths,
-        early=np.full(count, 2),
-    )
+    of_sessions = (np.arange(count) // forks, 2 * lengths + 2, lengths, np.full(count, 2))
+    return Trials(session, position, failed, tool, ["read", "run"], of_sessions)
 
 
 def learning(seed: int, sessions: int = SESSIONS, *, is_spread: bool = False) -> Trials:

@@ -14,12 +14,19 @@ from tests.structure.source_tree import Module, functions, module, modules
 
 FILE_LINES = 600
 FUNCTION_LINES = 80
+PARAMETERS = 8
 FOLDER_FILES = 20
 VAGUE = re.compile(r"(?:utils?|helpers?|commons?|managers?|handlers?|bases?|misc)\Z")
 
 # These lists only shrink: an entry that is no longer needed fails the tests until it is taken out.
 LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[tuple[str, str], str] = {}
+MANY_PARAMETERS: dict[tuple[str, str], str] = {
+    (
+        "src/seasoned/mcp_server/tools.py",
+        "ExperienceTools.warm_session",
+    ): "the schema of the tool is made of its signature",
+}
 REPEATED_CLASSES: dict[str, str] = {}
 BROAD_EXCEPTS: dict[tuple[str, str], str] = {
     ("src/seasoned/hooks/confirmation.py", "_hint"): "a hint that fails must not stop the call; it is logged",
@@ -45,6 +52,16 @@ FOLDERS = ("src", "tests", "tools", "bench")
 def long_functions(one: Module) -> list[str]:
     """Names of functions that are longer than they should be."""
     return [name for name, node in functions(one.tree) if (node.end_lineno or 0) - node.lineno >= FUNCTION_LINES]
+
+
+def many_parameters(one: Module) -> list[str]:
+    """Names of functions with more parameters than they should have, without `self` and `**` options."""
+    return [name for name, node in functions(one.tree) if len(_parameters(node.args)) > PARAMETERS]
+
+
+def _parameters(given: ast.arguments) -> list[str]:
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, *([given.vararg] if given.vararg else [])]
+    return [one.arg for one in every if one.arg not in ("self", "cls")]
 
 
 def broad_excepts(one: Module) -> Iterator[tuple[str, int]]:
@@ -136,6 +153,12 @@ def test_long_functions_are_known_and_become_fewer() -> None:
     assert not LONG_FUNCTIONS.keys() - long, f"short enough now, take it off: {LONG_FUNCTIONS.keys() - long}"
 
 
+def test_many_parameters_are_known_and_become_fewer() -> None:
+    many = {(one.file, name) for one in modules("src") for name in many_parameters(one)}
+    assert not many - MANY_PARAMETERS.keys(), f"more than {PARAMETERS} parameters: {many - MANY_PARAMETERS.keys()}"
+    assert not MANY_PARAMETERS.keys() - many, f"few enough now, take it off: {MANY_PARAMETERS.keys() - many}"
+
+
 def test_no_folder_is_crowded() -> None:
     folders = Counter(str(PurePath(one.file).parent) for one in modules("src"))
     crowded = {folder: count for folder, count in folders.items() if count > FOLDER_FILES}
@@ -162,7 +185,7 @@ def test_broad_excepts_are_known_and_become_fewer() -> None:
     assert not BROAD_EXCEPTS.keys() - broad, f"no longer there, take it off: {BROAD_EXCEPTS.keys() - broad}"
 
 
-@pytest.mark.parametrize("listed", [LONG_FILES, LONG_FUNCTIONS, REPEATED_CLASSES, BROAD_EXCEPTS])
+@pytest.mark.parametrize("listed", [LONG_FILES, LONG_FUNCTIONS, MANY_PARAMETERS, REPEATED_CLASSES, BROAD_EXCEPTS])
 def test_every_exception_says_why(listed: dict[object, str]) -> None:
     assert all(len(reason) > 20 for reason in listed.values())
 
@@ -201,6 +224,8 @@ def test_every_test_asserts_something() -> None:
 def test_the_rules_find_what_they_look_for() -> None:
     long = "def f():\n" + "    x = 1\n" * FUNCTION_LINES
     assert long_functions(module("m", long)) == ["f"]
+    assert many_parameters(module("m", "def f(a, b, c, d, /, e, *f, g, h, i): ...")) == ["f"]
+    assert many_parameters(module("m", "class C:\n    def f(self, a, b, c, d, e, f, *, g, h, **i): ...")) == []
     assert list(broad_excepts(module("m", "def f():\n    try:\n        g()\n    except:\n        pass\n"))) == [
         ("f", 4)
     ]

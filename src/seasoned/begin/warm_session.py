@@ -86,7 +86,6 @@ def warm_session(
     *,
     redactor: Redactor,
     session: str | None = None,
-    begins: bool = False,
     config: Config,
     entry: EntryPoint,
     project: str | None = None,
@@ -95,10 +94,11 @@ def warm_session(
     """Run one action. Wrong arguments and failures are answers, which a model can act on.
 
     `session` is the root of the session that asks, if it is known: `load` gives it nothing if the running experiment
-    holds examples back from it. `begins`: it is not begun anywhere else, so that `load` is its beginning. `project` is
-    the key of its project, `workdir` the folder that it works in.
+    holds examples back from it. `project` is the key of its project, `workdir` the folder that it works in.
     """
     settings = config.warm.at(entry)
+    # Where only this server is known, the session is not begun anywhere else, so that `load` is its beginning.
+    begins = entry == "mcp"
     context = _Context(store, redactor, time.time(), session, begins, settings, config, project, workdir)
     try:
         given = msgspec.convert(dict(arguments), WarmSessionArguments)

@@ -244,23 +244,18 @@ class ConfirmClient:
         description: str,
         details: dict[str, Any] | None = None,
         *,
-        label: str = "",
-        session_key: str = "",
-        timeout_seconds: float | None = None,
         wait_seconds: float | None = None,
         call: CancellableCall | None = None,
         on_submitted: Callable[[RequestView], None] = lambda seen: None,
+        **more: Any,
     ) -> Grant:
-        """Ask, wait for a person, redeem: a grant for exactly this, or an error that derives from `NotConfirmed`."""
-        asked = NewRequest(
-            action=check_action(action),
-            description=description,
-            # A copy: what the caller does to its own later changes nothing here.
-            details=_copied(details or {}),
-            label=label,
-            session_key=session_key,
-            timeout_seconds=timeout_seconds,
-        )
+        """Ask, wait for a person, redeem: a grant for exactly this, or an error that derives from `NotConfirmed`.
+
+        `more` are other fields of the request, such as `timeout_seconds`.
+        """
+        # A copy: what the caller does to its own later changes nothing here.
+        kept = _copied(details or {})
+        asked = NewRequest(action=check_action(action), description=description, details=kept, **more)
         begun = time.monotonic()
         seen = self.submit(asked, call=call)
         on_submitted(seen)

@@ -17,7 +17,6 @@ from seasoned.gateway.provision import Provisioner
 from seasoned.gateway.proxy.app import Gateway
 from seasoned.gateway.proxy.upstream import Upstreams
 from seasoned.gateway.record.conversations import ConversationIndex
-from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.record.recorder import GatewayRecorder, StoreCache
 from seasoned.gateway.settings import Failures, GatewaySettings
 from seasoned.redact.key import Secrecy, load_key
@@ -39,8 +38,7 @@ class GatewayService:
         begins = config.warm.at("gateway")
         self.settings = settings
         self._upstreams = Upstreams(settings, home=config.home, environment=environment)
-        conversations = ConversationIndex()
-        keys, budgets, journal = KeyCache(), Budgets(), UsageJournal(config.home / FOLDER)
+        cache, journal = StoreCache(KeyCache(), Budgets(), ConversationIndex()), UsageJournal(config.home / FOLDER)
         self._provisioner = (
             Provisioner(config, begins, self.secrecy, clock=clock) if settings.warm and begins.enabled else None
         )
@@ -50,19 +48,16 @@ class GatewayService:
             journal=journal,
             failures=self.failures,
             price=pricing(settings),
-            cache=StoreCache(keys, budgets, conversations),
+            cache=cache,
             records=settings.record,
-            watch=ExampleWatch(begins.experiment),
             clock=clock,
         )
         self.app = Gateway(
             settings,
             upstreams=self._upstreams,
-            keys=keys,
-            budgets=budgets,
+            cache=cache,
             journal=journal,
             failures=self.failures,
-            conversations=conversations,
             recording=self.recorder,
             warming=self._provisioner,
             clock=clock,
@@ -84,8 +79,6 @@ class GatewayService:
             self.recorder.stop()
 
 
-# The default of nginx: agents pause between requests, and a new connection costs a handshake.
-_KEEP_ALIVE_SECONDS = 75
 _API = "/v1/"
 _OWN = "/gateway/"
 
@@ -101,13 +94,11 @@ def serve(
     with listening(listen) as listener:
         run_server(
             service.app,
-            listen,
             listener,
             secrecy=service.secrecy,
             running=[service.running()],
             ready=lambda address: ready and ready(address),
             stopping=stopping,
-            keep_alive_seconds=_KEEP_ALIVE_SECONDS,
             is_gateway=True,
         )
 

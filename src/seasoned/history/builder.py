@@ -222,7 +222,6 @@ class SessionBuilder:
         key: str | None = None,
         model: str | None = None,
         usage: Usage | None = None,
-        cache_write_1h: int = 0,
         summary: bool = False,
     ) -> None:
         """Add a message, or another part of the message with the same `key`."""
@@ -248,14 +247,15 @@ class SessionBuilder:
             draft.texts.append(text)
         if self._thoughts and role == "assistant":
             self._give_thoughts(draft)
-        if usage is not None and not draft.synthetic:
-            self._count(draft, usage, cache_write_1h, model, time)
         self._last = draft
+        if usage is not None:
+            self.count(usage, model, time)
 
-    def _count(
-        self, draft: MessageDraft, usage: Usage, cache_write_1h: int, model: str | None, time: float | None
-    ) -> None:
-        """Count what a message used, as far as it was not counted before."""
+    def count(self, usage: Usage, model: str | None, time: float | None, cache_write_1h: int = 0) -> None:
+        """Count what the last message used, as far as it was not counted before."""
+        draft = self._last
+        if self.replaying or draft is None or draft.synthetic:
+            return
         self.last_prompt = usage.prompt
         is_same = usage == draft.usage and cache_write_1h == draft.cache_write_1h
         if is_same and draft.time and model and model == draft.model:

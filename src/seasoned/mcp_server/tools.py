@@ -48,6 +48,7 @@ class ExperienceTools:
     def tools(self) -> tuple[Callable[..., Any], ...]:
         return self.warm_session, self.recall
 
+    # More than eight parameters: the SDK makes the tool's schema of the signature, with its names and descriptions.
     def warm_session(
         self,
         action: Annotated[Action, Field(description="What to do; most need `name` or `session_id`.")],
@@ -90,7 +91,6 @@ class ExperienceTools:
                     redactor=kept_secrecy(config).redactor(),
                     # Only a full name identifies one session; without it the load is not part of an experiment.
                     session=session_id if action == "load" and session_id and ":" in session_id else None,
-                    begins=True,
                     config=config,
                     entry="mcp",
                     project=project_key(store, folder or self._folder),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -54,11 +54,7 @@ class Trials:
         failed: Sequence[int],  # 1 or 0
         tool: Sequence[int],
         tools: Sequence[str],
-        *,
-        cluster: Sequence[int],
-        messages: Sequence[int],
-        own_calls: Sequence[int],
-        early: Sequence[int],
+        of_sessions: Iterable[Sequence[int]],  # the lineage, messages, counted calls and early type of each
     ) -> None:
         import numpy as np
 
@@ -68,10 +64,8 @@ class Trials:
         self.failed: Flags = np.asarray(failed, dtype=bool)
         self.tool: Codes = np.asarray(tool, dtype=np.int32)
         self.tools = tuple(tools)
-        self.cluster_of: Codes = np.asarray(cluster, dtype=np.int32)  # the lineage of each session
-        self.messages_of: Codes = np.asarray(messages, dtype=np.int32)
-        self.calls_of: Codes = np.asarray(own_calls, dtype=np.int32)
-        self.early_of: Codes = np.asarray(early, dtype=np.int32)
+        columns: Iterator[Codes] = (np.asarray(one, dtype=np.int32) for one in of_sessions)
+        self.cluster_of, self.messages_of, self.calls_of, self.early_of = columns
         self.cluster: Codes = self.cluster_of[self.session]
 
     def __len__(self) -> int:
@@ -154,17 +148,9 @@ class TrialColumns:
 
     def trials(self) -> Trials:
         numbers: dict[str, int] = {}
-        return Trials(
-            self.session,
-            self.position,
-            self.failed,
-            self.tool,
-            list(self.tools),
-            cluster=[numbers.setdefault(root, len(numbers)) for root in self.roots],
-            messages=self.messages,
-            own_calls=self.own_calls,
-            early=self.early,
-        )
+        lineages = [numbers.setdefault(root, len(numbers)) for root in self.roots]
+        of_sessions = (lineages, self.messages, self.own_calls, self.early)
+        return Trials(self.session, self.position, self.failed, self.tool, list(self.tools), of_sessions)
 
 
 def tool_name(call: JudgedCall) -> str:

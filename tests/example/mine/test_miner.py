@@ -42,8 +42,8 @@ def test_nothing_worth_keeping_is_no_template() -> None:
 
 
 def test_a_template_says_where_it_comes_from() -> None:
-    made = mined(session("a", _GET, task_type="file"), description="Parcels", tags=["b", "a", "b"])
-    assert (made.name, made.description, made.tags, made.task_type) == ("t", "Parcels", ("a", "b"), "file")
+    made = mined(session("a", _GET, task_type="file"))
+    assert (made.name, made.task_type) == ("t", "file")
     assert (made.sources, made.created_at) == (("test:a",), NOW)
     assert (made.metrics.sessions_scanned, made.metrics.sessions_qualified, made.metrics.calls_seen) == (1, 1, 1)
 

@@ -28,7 +28,8 @@ from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import RedactingFormatter
 
 _GRACE_SECONDS = 10
-_KEEP_ALIVE_SECONDS = 30
+# The default of nginx: agents pause between requests, and a new connection costs a handshake.
+_KEEP_ALIVE_SECONDS = 75
 # After a restart, all waiting clients connect again at once.
 _BACKLOG = 2048
 _MOST_HEAD_BYTES = 65_536
@@ -134,8 +135,8 @@ def bind(listen: Listen) -> socket.socket:
     )
 
 
-# A bound socket, and its address for callers.
-Listener = tuple[socket.socket, str]
+# A bound socket, its address for callers, and what was asked for.
+Listener = tuple[socket.socket, str, Listen]
 
 
 @contextlib.contextmanager
@@ -146,7 +147,7 @@ def listening(listen: Listen) -> Iterator[Listener]:
         if is_tls:
             _check_certificate(listen)
         host, port = made.getsockname()[:2]
-        yield (made, f"{'https' if is_tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}")
+        yield (made, f"{'https' if is_tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}", listen)
 
 
 def serve(
@@ -163,7 +164,6 @@ def serve(
         service.base_url = service.base_url or listener[1]
         run_server(
             app if colocated is None else colocated.front(app),
-            listen,
             listener,
             secrecy=service.secrecy,
             running=[app.router.lifespan_context(app), *([] if colocated is None else [colocated.running()])],
@@ -177,7 +177,6 @@ def serve(
 
 def run_server(
     app: Any,
-    listen: Listen,
     listener: Listener,
     *,
     secrecy: Secrecy,
@@ -185,11 +184,10 @@ def run_server(
     ready: Callable[[str], object],
     stopping: threading.Event | None,
     before_stop: Callable[[], object] = lambda: None,
-    keep_alive_seconds: int = _KEEP_ALIVE_SECONDS,
     is_gateway: bool = False,
 ) -> None:
     """Serve until a signal comes or `stopping` is set; `running` is open meanwhile."""
-    made, address = listener
+    made, address, listen = listener
     _open_log(secrecy)
     if is_gateway:
         # Streams must not wait 5 ms for a thread that computes.
@@ -210,7 +208,7 @@ def run_server(
             # A gateway's answers carry the date of the upstream.
             date_header=not is_gateway,
             backlog=_BACKLOG,
-            timeout_keep_alive=keep_alive_seconds,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_GRACE_SECONDS,
             ssl_certfile=listen.tls_certificate,
             ssl_keyfile=listen.tls_key,

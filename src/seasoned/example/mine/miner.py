@@ -257,8 +257,6 @@ def mine(
     now: float,
     redactor: Redactor,
     options: MiningOptions = _DEFAULTS,
-    description: str = "",
-    tags: Sequence[str] = (),
     written: Mapping[str, float] | None = None,
     failing: Iterable[str] = (),
     commands: Mapping[str, Sequence[Lesson]] | None = None,
@@ -276,9 +274,7 @@ def mine(
         return None
     return Template(
         name=name,
-        description=description,
         task_type=options.task_type or _task_type(learned),
-        tags=tuple(sorted(set(tags))),
         examples=examples,
         sources=tuple(str(track.ref) for track in learned),
         created_at=now,
@@ -422,15 +418,14 @@ def mine_sessions(
         now=now,
         redactor=redactor,
         options=options,
-        description=description,
-        tags=tags,
         written={one.key: one.written for one in chosen},
         commands={project: _commands_of_project(store, project) for project in projects},
     )
     if made is None:
         return None
     metrics = msgspec.structs.replace(made.metrics, sessions_scanned=sessions_scanned(store, options))
-    return msgspec.structs.replace(made, metrics=metrics)
+    about = {"description": description, "tags": tuple(sorted(set(tags)))}
+    return msgspec.structs.replace(made, metrics=metrics, **about)
 
 
 def _commands_of_project(store: Store, project: str) -> list[Lesson]:
@@ -490,8 +485,6 @@ def create(
     now: float,
     redactor: Redactor,
     description: str = "",
-    tags: Sequence[str] = (),
-    max_examples: int = FROM_ONE_SESSION,
     task_type: TaskType | None = None,
 ) -> Template:
     """A template of what worked in one session of any length; NotFound with the reason if nothing did.
@@ -504,9 +497,7 @@ def create(
         name=name,
         now=now,
         redactor=redactor,
-        options=MiningOptions(max_examples=max_examples, task_type=task_type),
-        description=description,
-        tags=tags,
+        options=MiningOptions(max_examples=FROM_ONE_SESSION, task_type=task_type),
         commands={track.project or "": _commands_of(track)},
     )
     if made is None:
@@ -514,7 +505,7 @@ def create(
             f"Nothing to learn from in {str(track.ref)!r}: none of its calls worked, may be shown and shows how a tool "
             "is called. Nothing was saved."
         )
-    return made
+    return msgspec.structs.replace(made, description=description)
 
 
 def _commands_of(track: Track) -> list[Lesson]:

@@ -15,14 +15,14 @@ from starlette.types import Message, Receive, Scope, Send
 
 from seasoned.confirm.service.listen import host_name, is_known_host
 from seasoned.errors import Denied
-from seasoned.gateway.accounting import PREFIX, Budgets, Ended, GatewayKey, KeyCache, UsageJournal
+from seasoned.gateway.accounting import PREFIX, Ended, GatewayKey, UsageJournal
 from seasoned.gateway.provision import Provisioner
 from seasoned.gateway.proxy.exchange import APIS, Exchange, find_api
 from seasoned.gateway.proxy.exchange import WireApi as Wire
 from seasoned.gateway.proxy.peer import is_own_connection
 from seasoned.gateway.proxy.upstream import Headers, UpstreamReply, Upstreams, UpstreamUnreachable, request_headers
-from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
-from seasoned.gateway.record.recorder import GatewayRecorder
+from seasoned.gateway.record.conversations import GatewayConversation
+from seasoned.gateway.record.recorder import GatewayRecorder, StoreCache
 from seasoned.gateway.settings import Api, Failures, GatewaySettings
 from seasoned.gateway.wire.chat import ask_for_usage
 from seasoned.gateway.wire.event_stream import fields_of
@@ -151,23 +151,19 @@ class Gateway:
         settings: GatewaySettings,
         *,
         upstreams: Upstreams,
-        keys: KeyCache,
-        budgets: Budgets,
+        cache: StoreCache,
         journal: UsageJournal,
         failures: Failures,
-        conversations: ConversationIndex,
         recording: GatewayRecorder,
         warming: Provisioner | None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
         self._upstreams = upstreams
-        self._keys = keys
-        self._budgets = budgets
+        self._keys, self._budgets, self._conversations = cache.keys, cache.budgets, cache.conversations
         self._journal = journal
         self._failures = failures
         self._open = 0
-        self._conversations = conversations
         self._recording = recording
         self._warming = warming
         self._clock = clock

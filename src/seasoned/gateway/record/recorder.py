@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
 
 from seasoned.config import Config
@@ -48,13 +49,13 @@ _DROPPED = (
 _log = logging.getLogger("seasoned.gateway")
 
 
+@dataclass(frozen=True)
 class StoreCache:
     """What the event loop needs from the store, in memory: valid keys, budgets, owners of conversations."""
 
-    def __init__(self, keys: KeyCache, budgets: Budgets, conversations: ConversationIndex) -> None:
-        self._keys = keys
-        self._budgets = budgets
-        self._conversations = conversations
+    keys: KeyCache
+    budgets: Budgets
+    conversations: ConversationIndex
 
     def open(self, config: Config, failures: Failures, *, needs_keys: bool, records: bool) -> None:
         """Load everything. A store that fails is an error only if requests need keys."""
@@ -65,18 +66,18 @@ class StoreCache:
                 self._load_keys(config)
         if records:
             with failures.shield("store"), open_store(config.store_path) as store:
-                self._conversations.load(store)
+                self.conversations.load(store)
 
     def refresh(self, database: Database, *, now: float) -> None:
         """Reload what other processes can change: keys and budgets."""
-        self._keys.load(database)
-        for told in self._budgets.load(database, self._keys.keys, now=now):
+        self.keys.load(database)
+        for told in self.budgets.load(database, self.keys.keys, now=now):
             _log.warning("%s", told)
 
     def _load_keys(self, config: Config) -> None:
         database = open_database(config)
         try:
-            self._keys.load(database)
+            self.keys.load(database)
         finally:
             database.close()
 
@@ -94,7 +95,6 @@ class GatewayRecorder:
         price: Pricing,
         cache: StoreCache | None = None,
         records: bool = True,
-        watch: ExampleWatch | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
@@ -104,7 +104,7 @@ class GatewayRecorder:
         self._failures = failures
         self._price = price
         self._records = records
-        self._watch = watch or ExampleWatch()
+        self._watch = ExampleWatch(config.warm.at("gateway").experiment)
         self._clock = clock
         # Conversations to learn from, and when something was added to them.
         self._heard: dict[str, float] = {}

@@ -241,13 +241,11 @@ class _ClaudeCodeReader:
             place=place,
             key=message.id,
             model=message.model,
-            usage=None
-            if used is None
-            else Usage(
-                used.input_tokens, used.output_tokens, used.cache_read_input_tokens, used.cache_creation_input_tokens
-            ),
-            cache_write_1h=(used.cache_creation.ephemeral_1h_input_tokens or 0) if used and used.cache_creation else 0,
         )
+        if used is not None:
+            cached = (used.cache_read_input_tokens, used.cache_creation_input_tokens)
+            for_an_hour = used.cache_creation.ephemeral_1h_input_tokens if used.cache_creation else None
+            builder.count(Usage(used.input_tokens, used.output_tokens, *cached), message.model, time, for_an_hour or 0)
         if not isinstance(content, str) and content:
             for block in content:
                 if block.type == "tool_use" and block.name:

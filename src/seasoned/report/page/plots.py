@@ -220,7 +220,7 @@ def _tool(report: Report) -> Plot:
 
 
 def _time(figures: Sequence[Figure]) -> Plot:
-    return _figures_plot(
+    made = _figures_plot(
         "time",
         "Error over time",
         "The error rate by the date on which sessions began.",
@@ -229,8 +229,8 @@ def _time(figures: Sequence[Figure]) -> Plot:
         lambda: charts.band([figure_row(figure) for figure in figures], title="session began", is_time=True),
         key=(_ALL, ("rule", "its interval")),
         what="from",
-        reason="no session with counted calls has a date",
     )
+    return msgspec.structs.replace(made, reason=made.reason and "no session with counted calls has a date")
 
 
 def _compression(found: PooledCheck) -> Plot:
@@ -287,7 +287,6 @@ def _figures_plot(
     *,
     key: tuple[tuple[str, str], ...],
     what: str,
-    reason: str = NO_CALLS,
 ) -> Plot:
     """A plot of figures, with the rates at equal tools if they were computed."""
     has_mix = any(figure.fixed_mix is not None for figure in figures)
@@ -304,5 +303,5 @@ def _figures_plot(
             for figure in figures
         ),
         key=key,
-        reason=None if has_any else reason,
+        reason=None if has_any else NO_CALLS,
     )
