@@ -20,7 +20,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_key_and_without_a_local_model_one_sentence_says_what_to_do(home: Path) -> None:
-    with pytest.raises(CannotDo, match=r"ANTHROPIC_API_KEY or OPENAI_API_KEY.*--base-url.*seasoned model fetch"):
+    with pytest.raises(CannotDo, match=r"ANTHROPIC_API_KEY or OPENAI_API_KEY.*base_url.*seasoned model fetch"):
         choose_model(load())
 
 

@@ -69,9 +69,9 @@ ANSWERS = {
     "skill": ["skill demo --json"],
     "change": ["memory --add 'The port is 7327.' --json"],
     "changes": ["memory --add 'The port is 7327.'", "memory --history --json"],
-    "review": ["review 40904d81 {samples} --model scripted --base-url {server} --json"],
-    "review-plan": ["review 40904d81 {samples} --model scripted --base-url {server} --dry-run --json"],
-    "review-ledger": ["review 40904d81 {samples} --model scripted --base-url {server}", "review --ledger --json"],
+    "review": ["review 40904d81 {samples} --model scripted --json"],
+    "review-plan": ["review 40904d81 {samples} --model scripted --dry-run --json"],
+    "review-ledger": ["review 40904d81 {samples} --model scripted", "review --ledger --json"],
     "tasks": ["experiment run plain --check --json"],
     "experiment-begun": ["experiment begin autumn --json"],
     "live-experiment": ["experiment begin autumn", "experiment show autumn --json"],
@@ -232,6 +232,8 @@ def _answers(name: str, home: Path) -> list[Any]:
     (home / ".seasoned/scripts").mkdir()
     (home / ".seasoned/scripts/hello.sh").write_text("echo Hello.", "utf-8")
     with serve_script(*SCRIPT) as server:
+        if name.startswith("review"):
+            (home / ".seasoned/config.toml").write_text(f'base_url = "{server.base_url}"\n', "utf-8")
         for command in ANSWERS[name]:
             given = {"samples": SAMPLES, "server": server.base_url, "tasks": write_tasks(home), "home": home}
             given["example"] = next(iter(re.findall(r'"id": "(\w+)"', out)), "")

@@ -34,7 +34,7 @@ LOCAL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 # The file of a model with fewer than about a billion parameters is smaller.
 _SMALL_BYTES = 900_000_000
 _NO_MODEL = (
-    "No model is configured: set ANTHROPIC_API_KEY or OPENAI_API_KEY, name a server with --base-url, "
+    "No model is configured: set ANTHROPIC_API_KEY or OPENAI_API_KEY, name a server as base_url in the settings, "
     "or run a local one (pip install 'seasoned[local]', then `seasoned model fetch`)."
 )
 
