@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -70,25 +68,6 @@ def test_agreement_is_complete_where_flags_are_seen(samples: Path) -> None:
     assert found["with_flags"]["n"] == found["with_flags"]["agreeing"] > 200
     assert found["blind"]["pooled"]["f1"] > 0.8
     assert "poison" in seasoned("agreement", samples / "hermes").stdout
-
-
-def test_forget_removes_one_session_a_source_and_everything(samples: Path, home: Path) -> None:
-    seasoned("scan", samples)
-    sessions = answer("sessions", "--limit", 500)["sessions"]
-    first = sessions[0]["session_id"]
-    assert "Forget" in seasoned("forget", first, expect=1).stdout
-    seasoned("forget", first, "--yes")
-    seasoned("show", first, expect=1)
-    path = sessions[-1]["path"]
-    assert f"from {path}" in seasoned("forget", path, "--yes").stdout
-    assert "Add --yes" in seasoned("forget", "--all", "--json", expect=2).stderr
-    seasoned("forget", "--all", "-y")
-    with closing(sqlite3.connect(home / ".seasoned" / "seasoned.db")) as db:
-        left = {
-            table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("source", "session", "call")
-        }
-    assert left == {"source": 0, "session": 0, "call": 0}
-    seasoned("forget", expect=2)
 
 
 def test_what_is_forgotten_stays_forgotten_until_it_is_undone(tmp_path: Path, samples: Path) -> None:

@@ -17,11 +17,6 @@ def store(samples: Path) -> None:
     seasoned("scan", samples)
 
 
-def _ids(agent: str) -> list[str]:
-    found = answer("sessions", "--source", agent, "--limit", 500)["sessions"]
-    return [one["session_id"] for one in found if one["successful_calls"] + one["failed_calls"]]
-
-
 @pytest.mark.usefixtures("store")
 def test_two_sessions_by_the_beginning_of_their_ids() -> None:
     found = answer("compare", ONE, OTHER)
@@ -39,14 +34,6 @@ def test_two_sessions_by_the_beginning_of_their_ids() -> None:
     assert "cannot show that warm starts help" in " ".join(out.split())
 
 
-def test_two_files_without_a_store(samples: Path, home: Path) -> None:
-    files = sorted((samples / "codex").rglob("*.jsonl"))[:2]
-    found = answer("compare", *files)
-    assert found["warm_agents"] == found["cold_agents"] == ["codex"]
-    assert found["warm_id"] != found["cold_id"]
-    assert not (home / ".seasoned" / "seasoned.db").exists()
-
-
 def test_two_folders_are_two_sets(samples: Path) -> None:
     found = answer("compare", "--set", samples / "claude_code", samples / "codex")
     assert found["is_set"] is True and found["test_name"] == "permutation of lineages"
@@ -56,14 +43,6 @@ def test_two_folders_are_two_sets(samples: Path) -> None:
     assert set(found["smallest_detectable"]) == {"fall", "rise", "reason"}
     out = " ".join(seasoned("compare", "--set", samples / "claude_code", samples / "codex").stdout.split())
     assert found["sentence"] in out
-
-
-@pytest.mark.usefixtures("store")
-def test_sessions_in_both_sets_are_left_out_and_named() -> None:
-    warm, cold = _ids("claude-code"), _ids("codex")
-    found = answer("compare", "--set", ",".join(warm), ",".join([*cold, warm[0]]))
-    assert found["in_both"] == [warm[0]]
-    assert warm[0] not in found["warm_id"] and warm[0] in found["notes"][0]
 
 
 def test_what_is_counted_too_is_said(samples: Path) -> None:
@@ -123,17 +102,6 @@ def test_a_compaction_that_cost_what_was_known(tmp_path: Path) -> None:
     assert found["compressions"] == 1
     out = " ".join(seasoned("compress-check", path).stdout.split())
     assert "Proficiency was not preserved" in out and "failed after" in out and "not its cause" in out
-
-
-def test_many_sessions_are_judged_together_and_listed(samples: Path) -> None:
-    found = answer("compress-check", samples)
-    assert (found["session_id"], found["has_compression"], found["lineages"], found["pairs"]) == (None, True, 2, 2)
-    assert len(found["checks"]) == 2
-    before = found["pre_compression_profile"]
-    assert before["failed_calls"] == sum(one["before"]["failed_calls"] for one in found["checks"])
-    assert found["sentence"] in " ".join(seasoned("compress-check", samples).stdout.split())
-    nothing = answer("compress-check", samples / "hermes")
-    assert (nothing["has_compression"], nothing["proficiency_preserved"], nothing["checks"]) == (False, None, [])
 
 
 @pytest.mark.usefixtures("store")

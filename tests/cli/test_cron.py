@@ -17,8 +17,7 @@ from seasoned.cli.main import app
 from seasoned.errors import SeasonedError
 from tests.cli.run import SEASONED, answer, seasoned
 from tests.each_case import each_case
-from tests.schedule.places import config_at_home, script
-from tests.scripted_model import serve_script
+from tests.schedule.places import script
 
 
 def ask(*arguments: str) -> Any:
@@ -84,16 +83,6 @@ def test_a_run_by_hand_is_delivered_and_kept() -> None:
     assert (first["outcome"], second["note"]) == ("ok", "Started by hand.")
     assert "delivered" in CliRunner().invoke(app, ["cron", "history"]).stdout
     assert "3 commits" in CliRunner().invoke(app, ["cron", "history", "--output"]).stdout
-
-
-def test_an_agent_is_run_by_hand_with_its_session() -> None:
-    with serve_script("Hello.") as server:
-        config_at_home(base_url=server.base_url)
-        made = ask("add", "one", "every 1h", "Hi.", "--model", "m")
-        ran = answer("cron", "run", "one")
-        assert server.heard[0].json["model"] == "m"
-    assert (ran["outcome"], ran["output"]) == ("ok", "Hello.")
-    assert ran["session"].startswith(f"cron_{made['id']}_")
 
 
 def test_a_run_can_be_left_to_the_scheduler_of_a_server() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from pathlib import Path
 
@@ -68,18 +67,3 @@ def test_the_report_is_written_and_nothing_of_others_is_overwritten(samples: Pat
     mine.write_text("<p>mine</p>", "utf-8")
     assert "is not a report of Seasoned" in seasoned("report", samples, "-o", mine, expect=2).stderr
     assert mine.read_text("utf-8") == "<p>mine</p>"
-
-
-def test_switches_change_the_rate_and_the_output_says_so(samples: Path) -> None:
-    plain, wide = answer("report", samples), answer("report", samples, "--include", "declined", "--include", "trivial")
-    assert plain["include"] == []
-    assert wide["include"] == ["trivial", "declined"]
-    assert wide["cohort"]["overall"]["calls"] > plain["cohort"]["overall"]["calls"]
-    assert json.dumps(plain["verdict"])
-    assert plain["verdict"]["answer"] in (
-        "improves with experience",
-        "degrades",
-        "no detectable change",
-        "the difference between lengths is selection",
-        "not enough data",
-    )

@@ -11,10 +11,7 @@ from pathlib import Path
 import pytest
 
 import seasoned
-from seasoned.config import load
 from seasoned.errors import StoreError, UsageError
-from seasoned.example.library.storage import use_of
-from seasoned.store import open_store
 from tests.example.invented import write_histories
 
 # The stable surface: names and parameters are only added.
@@ -61,15 +58,6 @@ def test_a_template_is_built_and_put_into_the_messages_of_a_new_session(samples:
     made = seasoned.provision(ASKED, template="code")
     assert made.block is not None and len(made.messages) > 1
     assert made.messages[-1] == ASKED[0], made.reason
-
-
-def test_a_use_is_counted_once_and_a_preview_never(samples: Path) -> None:
-    seasoned.build("code", [samples / "openai"], min_messages=4)
-    seasoned.provision(ASKED, template="code", is_used=False)
-    made = seasoned.provision(ASKED, template="code")
-    seasoned.provision(made.messages, template="code")
-    with open_store(load().store_path) as store:
-        assert use_of(store).templates == {"code": 1}
 
 
 def test_a_conversation_keeps_its_beginning(samples: Path) -> None:

@@ -9,8 +9,6 @@ from seasoned.review import skill_edit as edit
 from tests.cli.run import answer, seasoned
 from tests.review.journals import REVIEW, journal_at
 
-SKILL = "---\nname: release-notes\ndescription: Write release notes.\n---\n\n# Release\n\n1. Read the log.\n"
-
 
 def test_looking_makes_nothing(home: Path) -> None:
     assert [one["entries"] for one in answer("memory")["memories"]] == [[], []]
@@ -49,27 +47,6 @@ def test_what_is_refused_ends_with_one_and_says_why() -> None:
     assert answer("memory", "--remove", "x", expect=1)["state"] == "refused"
     assert "no skill 'nothing'" in seasoned("skill", "nothing", expect=1).stderr
     assert "at a time" in seasoned("memory", "--add", "x", "--history", expect=2).stderr
-
-
-def test_a_damaged_memory_is_shown(home: Path) -> None:
-    folder = home / ".seasoned" / "memory"
-    folder.mkdir(parents=True)
-    (folder / "MEMORY.md").write_bytes(b"broken \xff\x1b[31m text")
-    out = seasoned("memory").stdout
-    assert "Damaged, so nothing is written to it: it is not UTF-8" in out and "broken" in out and "\x1b" not in out
-    assert "A person must fix it" in seasoned("memory", "--add", "x", expect=1).stderr
-
-
-def test_a_skill_that_a_person_wrote_is_listed_and_shown(home: Path) -> None:
-    folder = home / ".seasoned" / "skills" / "writing" / "release-notes"
-    (folder / "references").mkdir(parents=True)
-    (folder / "SKILL.md").write_text(SKILL, "utf-8")
-    (folder / "references" / "style.md").write_text("Short sentences.", "utf-8")
-    shown = answer("skill", "release-notes")
-    assert shown["files"] == ["references/style.md"] and "Read the log" in shown["text"] and shown["problem"] is None
-    assert seasoned("skill", "release-notes", "references/style.md").stdout == "Short sentences.\n"
-    (listed,) = answer("skill")["skills"]
-    assert (listed["skill"], listed["created_by"]) == ("writing/release-notes", "person")
 
 
 def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:

@@ -76,21 +76,6 @@ def test_commands_speak_about_the_named_project_only() -> None:
 
 
 @pytest.mark.usefixtures("scanned")
-def test_recall_and_warm_take_only_what_the_project_showed() -> None:
-    seasoned("template", "build", "all", "--min-messages", 2)
-    found = answer("recall", "--tool", "Bash", "--project", MIRA)
-    assert [one["said"] for one in found["lessons"]] == ["Check: `make check` (9 sessions)."]
-    assert answer("recall", "--tool", "Read", "--project", MIRA)["worked"]
-    assert seasoned("recall", "--tool", "Read", "--project", JONAS, expect=1)
-    mine = {f"{one['agent']}:{one['session_id']}" for one in answer("sessions", "--project", MIRA)["sessions"]}
-    every = answer("template", "show", "all")["examples"]
-    ids = {one["id"] for one in every if mine & {source["session"] for source in one["sources"]}}
-    shown = answer("warm", "--project", MIRA)["example_ids"]
-    assert set(shown) <= ids
-    assert shown
-
-
-@pytest.mark.usefixtures("scanned")
 def test_merging_and_splitting_undo_each_other() -> None:
     assert answer("projects", JONAS, "--merge-into", MIRA)["sessions"] == 19
     assert answer("projects", JONAS)["merged"] == [JONAS]

@@ -60,27 +60,6 @@ def test_a_session_of_another_agent_is_reviewed_and_its_lesson_kept(home: Path, 
     assert "Since then 0 sessions saw some of it, and 0 read a skill." in shown and "Kept: memory +1" in shown
 
 
-def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
-    done, _ = reviewed(home, samples, proposed(note("A fact.")), more="inbox_accepts = []")
-    assert (done["kept"], done["staged"]) == (0, 1)
-    assert not (home / ".seasoned/memory/MEMORY.md").exists()
-    assert [one["proposal"]["text"] for one in answer("inbox")["items"]] == ["A fact."]
-
-
-def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path, samples: Path) -> None:
-    plan = answer("review", CLAUDE, samples, "--dry-run")
-    assert plan["page"] is None
-    copied = next(line for line in plan["text"].splitlines() if line.startswith("|foreign| ") and line.count(" ") > 9)
-    texts = (copied.removeprefix("|foreign| ").strip(), "Mira wants tests first.")
-    done, _ = reviewed(home, samples, proposed(*map(note, texts)))
-    assert (done["kept"], done["staged"]) == (1, 1)
-    (one,) = answer("inbox")["items"]
-    assert one["proposal"]["evidence"]["refs"] == [done["session"]]
-    assert "it waits because it repeats a result or a page. From `" in one["evidence"]
-    assert answer("inbox", "--accept", one["proposal"]["id"], "--yes")["state"] == "accepted"
-    assert seasoned("inbox").stdout.startswith("The inbox is empty.\n")
-
-
 @pytest.mark.parametrize(
     ("program", "said"),
     [
@@ -130,17 +109,3 @@ def test_a_dry_run_shows_what_would_be_sent_and_writes_nothing(home: Path, sampl
     assert f"| project: {plan['project']}" in head and "| folder: /" in head, "the digest says where it happened"
     assert "writes: memory in" in seasoned("review", CLAUDE, samples, "--dry-run").stdout
     assert not (home / ".seasoned").exists()
-
-
-def test_a_model_that_fails_ends_with_a_reason(home: Path, samples: Path) -> None:
-    done, _ = reviewed(home, samples, *[RuntimeError("out of order")] * 9, expect=3)
-    assert "The review failed: The model did not answer: " in done.stderr and "out of order" in done.stderr
-    assert [one["state"] for one in answer("review", "--ledger")["reviews"]] == ["failed"]
-
-
-@pytest.mark.parametrize("session", ["codex", "hermes"])
-def test_sessions_of_every_agent_can_be_meant(samples: Path, session: str) -> None:
-    listed = answer("sessions", samples / session)["sessions"]
-    assert listed
-    plan = answer("review", listed[0]["session_id"], samples / session, "--dry-run")
-    assert plan["session"].startswith(f"{session}:")

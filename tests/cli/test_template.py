@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 import stat
-import time
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from seasoned.example.library.storage import ListedTemplate, count_use, load, save, snapshot
+from seasoned.example.library.storage import ListedTemplate, count_use, load, save
 from seasoned.store import open_store
 from tests.cli.run import answer, seasoned
-from tests.example.library.test_exchange import HERMES, WARM_V2
+from tests.example.library.test_exchange import WARM_V2
 
 
 @pytest.fixture
@@ -145,15 +144,6 @@ def test_what_is_exported_can_be_imported(built: str, shape: str, tmp_path: Path
     assert seasoned("template", "export", built, "--as", shape).stdout.encode() == file.read_bytes()
 
 
-@pytest.mark.parametrize("shape", HERMES)
-def test_templates_of_hermes_come_in_without_a_store(shape: str, tmp_path: Path, store_path: Path) -> None:
-    (tmp_path / "warm.json").write_text(json.dumps(HERMES[shape]), "utf-8")
-    out = seasoned("template", "import", tmp_path / "warm.json").stdout
-    assert "Saved warm@1: 1 example" in out
-    with open_store(store_path) as store:
-        assert [one.name for one in snapshot(store).templates] == ["warm"]
-
-
 def test_what_cannot_be_imported_says_why_in_one_sentence(tmp_path: Path, store_path: Path) -> None:
     file = tmp_path / "x.json"
     assert "no file" in seasoned("template", "import", file, expect=1).stderr
@@ -165,48 +155,6 @@ def test_what_cannot_be_imported_says_why_in_one_sentence(tmp_path: Path, store_
     file.write_text(json.dumps({**WARM_V2, "patterns": []}), "utf-8")
     assert "nothing was saved" in seasoned("template", "import", file, expect=1).stderr
     assert not store_path.exists()
-
-
-def test_wrong_use_is_said_before_anything_is_done() -> None:
-    assert "Name the template" in seasoned("template", "build", expect=2).stderr
-    assert "no store" in seasoned("template", "list", expect=3).stderr
-    assert "No such command" in seasoned("template", "frobnicate", expect=2).stderr
-
-
-def test_forgetting_a_session_takes_its_examples_out(built: str) -> None:
-    before = answer("template", "show", built)
-    shown = before["examples"][0]["sources"][0]["session"]
-    native_id = shown.partition(":")[2]
-    seasoned("forget", native_id, "--yes")
-    after = answer("template", "show", built)
-    assert len(after["examples"]) < len(before["examples"])
-    assert native_id not in json.dumps(after)
-    seasoned("forget", "--all", "--yes")
-    assert answer("template", "list")["count"] == 0
-
-
-def as_if_new(store_path: Path) -> None:
-    """All that the store holds happened a few hours ago."""
-    with open_store(store_path) as store:
-        last = max(row["last"] for row in store.rows("session.totals"))
-        later = time.time() - 7200 - last
-        store.connection.execute("UPDATE session SET started = started + ?, ended = ended + ?", (later, later))
-        store.connection.execute("UPDATE call SET time = time + ?", (later,))
-
-
-def test_auto_builds_one_template_for_each_task_type_and_only_when_there_is_something_new(
-    samples: Path, store_path: Path
-) -> None:
-    seasoned("scan", samples)
-    as_if_new(store_path)
-    found = answer("template", "build", "--auto", "--min-messages", 5)
-    assert found["schema"] == "seasoned/templates/1" and found["count"] > 1
-    assert {one["name"] for one in found["templates"]} <= {"auto-code", "auto-file", "auto-research", "auto-mixed"}
-    assert all(one["example_count"] for one in found["templates"])
-    again = answer("template", "build", "--auto", samples, "--min-messages", 5)
-    assert (again["count"], again["changed"]) == (0, [])
-    assert "stay as they are" in seasoned("template", "build", "--auto", "--min-messages", 5).stdout
-    assert [one["version"] for one in answer("template", "list")["templates"]] == [1] * found["count"]
 
 
 def test_auto_leaves_out_what_is_too_old_and_what_a_person_built_stays(built: str, store_path: Path) -> None:

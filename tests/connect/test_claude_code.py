@@ -19,9 +19,8 @@ from seasoned.connect.json_text import read_json
 from seasoned.connect.plan import PARTS, guard_file
 from seasoned.errors import CannotDo
 from tests.cli.run import seasoned
-from tests.connect.connecting import COMMAND, connect, connect_json
+from tests.connect.connecting import connect, connect_json
 from tests.connect.test_json_text import documents, is_kept
-from tests.hooks.terminal import attend
 
 EVENTS = [
     *["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"],
@@ -278,13 +277,6 @@ def test_a_part_that_does_not_exist_is_said() -> None:
         in connect("claude-code", "--yes", "--parts", "warm,teleport", expect=2).stderr
     )
     assert "--parts is for connecting" in connect("claude-code", "--undo", "--parts", "warm", expect=2).stderr
-
-
-def test_at_a_terminal_the_parts_are_named_and_the_changes_asked_for(home: Path, settings: Path) -> None:
-    steps = [("Write these changes?", "y\r"), ("is connected", "")]
-    said = attend([*COMMAND, "claude-code", "--parts", "warm,mcp"], steps, 60)
-    assert "NEVERSEEN" not in said.replace(" ", ""), said
-    assert list(written_hooks(settings)) == ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
 
 
 OWN_SERVERS = '{"numStartups": 7,\n "mcpServers": { "db" : {"command": "db-mcp"} },\n\t"projects": {}}'

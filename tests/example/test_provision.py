@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections import Counter
 from copy import deepcopy
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.errors import NotFound, StoreError
+from seasoned.errors import NotFound
 from seasoned.example.block import FORMATS
 from seasoned.example.library.storage import Library, find_block, save, snapshot, use_of
 from seasoned.example.provision import (
     Begun,
     BlockRequest,
-    carries_block,
     ensure_block,
-    insert,
     is_under_way,
     last_request,
     provision,
@@ -181,16 +177,6 @@ def test_a_block_is_made_once_and_never_changes(store: Store) -> None:
     assert other.template == "files@2"
 
 
-def test_what_is_ensured_can_be_inserted(store: Store) -> None:
-    found = ensured(store)
-    assert found.rendered is not None
-    messages = insert([SYSTEM, ASK], found.rendered)
-    assert carries_block(messages)
-    again = ensured(store, messages=messages)
-    assert again.rendered is None
-    assert "already" in again.reason
-
-
 def test_use_is_counted_once_and_by_making_alone(store: Store) -> None:
     provision([SYSTEM, ASK], library=snapshot(store))
     assert use_of(store).templates == {}
@@ -223,57 +209,16 @@ def test_a_conversation_under_way_gets_no_block(store: Store) -> None:
     assert find_block(store, "codex:new", "openai") is None
 
 
-def test_nothing_is_shown_if_the_block_cannot_be_kept(store: Store) -> None:
-    library = partial(Library, LIBRARY.templates)
-    store.connection.execute("DROP TABLE example_usage")
-    with pytest.raises(StoreError):
-        ensured(store, library=library)
-    assert find_block(store, "codex:new", "openai") is None, "a resumed session would begin otherwise"
+def test_of_two_that_begin_at_once_the_first_writer_s_block_is_seen_and_counted(store: Store) -> None:
+    """Each has another library: while the second one reads its own, the first one has begun."""
+    first: list[Begun] = []
 
+    def slow() -> Library:
+        first.append(ensured(store))
+        return Library(templates=(template("files", example(intent="Find where it starts: something else.")),))
 
-_RACE = """
-import sys, time
-from pathlib import Path
-from seasoned.store import open_store
-from seasoned.example.library.storage import Library
-from seasoned.example.provision import BlockRequest, ensure_block
-from tests.example.examples import example, template
-
-store = open_store(Path(sys.argv[1]))
-own = template("files", example(intent=f"Find where it starts, says {sys.argv[2]}."))
-while not Path(sys.argv[3]).exists():
-    time.sleep(0.001)
-for number in range(20):
-    found = ensure_block(
-        store, lambda: Library(templates=(own,)), BlockRequest(conversation=f"codex:{number}"), now=time.time(),
-        messages=[{"role": "user", "content": "Find where it starts."}],
-    )
-    print(number, found.is_new, found.rendered.digest)
-"""
-
-
-def test_processes_that_begin_at_once_agree(tmp_path: Path) -> None:
-    """Each process has another library: only the first writer's block may ever be seen."""
-    path, start = tmp_path / "seasoned.db", tmp_path / "start"
-    with open_store(path) as store:
-        save(store, template("files", example()))
-    root = Path(__file__).parents[2]
-    around = {**os.environ, "PYTHONPATH": str(root)}
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", _RACE, str(path), str(number), str(start)],
-            env=around,
-            cwd=root,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(4)
-    ]
-    start.touch()
-    lines = [line.split() for process in running for line in process.communicate(timeout=60)[0].splitlines()]
-    assert all(process.returncode == 0 for process in running)
-    assert len(lines) == 80
-    assert len({(number, digest) for number, _, digest in lines}) == 20
-    assert Counter(number for number, is_new, _ in lines if is_new == "True") == {str(k): 1 for k in range(20)}
-    with open_store(path) as store:
-        assert use_of(store).templates == {"files": 20}
+    second = ensured(store, library=slow)
+    assert (first[0].is_new, second.is_new) == (True, False)
+    assert second.rendered is not None and first[0].rendered is not None
+    assert second.rendered.content == first[0].rendered.content
+    assert use_of(store).templates == {"files": 1}

@@ -111,13 +111,6 @@ def test_the_tool_speaks_of_this_session_unless_told_otherwise(config: Config) -
     assert (found["success"], found["tool_call_count"]) == (True, 1)
 
 
-def test_a_broken_store_is_an_answer(config: Config) -> None:
-    config.store_path.write_bytes(b"none" * 2000)
-    found = answered(config, action="list")
-    assert found["success"] is False
-    assert found["error"]
-
-
 def test_hermes_seasoned_is_our_own_command_line(capfd: pytest.CaptureFixture[str]) -> None:
     parser = ArgumentParser()
     add_arguments(parser)

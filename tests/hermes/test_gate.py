@@ -51,14 +51,6 @@ def refused(arguments: Any, tool: str = "terminal", wait_seconds: float = 20.0) 
     return found["message"]
 
 
-def _first(asked: list[dict[str, Any]]) -> dict[str, Any]:
-    """The request that was decided, once whoever decided has said so."""
-    deadline = time.monotonic() + 60
-    while not asked and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return asked[0]
-
-
 @each_case(
     ("tool", "arguments"),
     [
@@ -98,19 +90,6 @@ def test_without_a_service_a_person_at_a_terminal_allows_exactly_one_call(home: 
     assert refused({"command": "rm -rf /srv/other"}) is not None
     assert refused(RISKY) is None
     assert refused(RISKY) is not None, "once"
-
-
-def test_a_denial_reaches_the_model_with_its_reason(configured: Serving) -> None:
-    asked = decide_next(configured, "deny", reason="not on a Sunday")
-    assert "alice denied 'delete_data': not on a Sunday" in str(refused(RISKY))
-    assert _first(asked)["session_key"] == "hermes:s1"
-
-
-def test_a_yes_lets_exactly_that_call_run_once(configured: Serving) -> None:
-    asked = decide_next(configured, "approve")
-    assert refused(RISKY) is None
-    assert _first(asked)["details"]["arguments"] == RISKY
-    assert "was not decided in the time available" in str(refused(RISKY, wait_seconds=1.0))
 
 
 def test_arguments_that_change_while_a_person_thinks_are_refused(configured: Serving) -> None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-import threading
 import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from seasoned.config import Config, WarmSettings
+from seasoned.config import Config
 from seasoned.example.library.storage import save
-from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import Plugin
 from seasoned.marks import BLOCK_OPENS
@@ -122,30 +119,6 @@ def test_a_session_that_goes_on_after_a_compression_or_as_a_branch_keeps_the_blo
     assert count(config, "SELECT count(*) FROM warm_block") == 1
 
 
-def test_the_arm_of_an_experiment_decides_and_is_kept(config: Config) -> None:
-    with open_store(config.store_path) as store:
-        keep_split(store, new_split("help", [ArmShare("cold"), ArmShare("template:house")], salt="x"), now=time.time())
-    config = msgspec.structs.replace(config, warm=WarmSettings(experiment="help"))
-    plugin = Plugin(config, HermesSettings())
-    warm = {session: is_warm(sent(plugin, session=session)) for session in map(str, range(30))}
-    assert set(warm.values()) == {True, False}
-    again = Plugin(config, HermesSettings())
-    assert warm == {session: is_warm(sent(again, session=session, messages=LATER)) for session in warm}
-    assert count(config, "SELECT count(*) FROM assignment") == 30
-    assert count(config, "SELECT sum(is_shown) FROM exposure") == sum(warm.values())
-    foregone = count(config, "SELECT count(*) FROM exposure WHERE is_shown = 0")
-    assert foregone == 30 - sum(warm.values()), "what they would have been shown"
-    assert not is_warm(sent(again, session="late", messages=LATER))
-    assert count(config, "SELECT count(*) FROM assignment") == 30, "who is under way is not drawn into it"
-
-
-def test_warm_can_be_switched_off_for_new_conversations(config: Config) -> None:
-    first = sent(Plugin(config, HermesSettings()))
-    off = Plugin(msgspec.structs.replace(config, warm=WarmSettings(enabled=False)), HermesSettings())
-    assert not is_warm(sent(off, session="s2"))
-    assert sent(off, messages=LATER)[1:-3] == first[1:-1], "what began warm stays so"
-
-
 def test_a_store_that_is_broken_or_busy_leaves_requests_as_they_are(config: Config) -> None:
     plugin = Plugin(config, HermesSettings())
     first = sent(plugin)
@@ -157,25 +130,6 @@ def test_a_store_that_is_broken_or_busy_leaves_requests_as_they_are(config: Conf
     config.store_path.write_bytes(b"none" * 2000)
     assert sent(plugin, messages=LATER)[1:-3] == first[1:-1], "what is held in memory goes on"
     assert not is_warm(sent(plugin, session="s3"))
-
-
-def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Config) -> None:
-    found: list[str] = []
-    gate = threading.Barrier(4)
-
-    def send(plugin: Plugin) -> None:
-        gate.wait(30)
-        found.append(json.dumps(sent(plugin)))
-
-    # Each has a memory of its own, as a process has: they share nothing but the store.
-    threads = [threading.Thread(target=send, args=(Plugin(config, HermesSettings()),)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 4
-    assert len(set(found)) == 1 and "seasoned:warm" in found[0]
-    assert count(config, "SELECT count(*) FROM warm_block") == 1
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.example.library.storage import save
-from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import open_store
 from tests.cli.run import seasoned
 from tests.example.examples import example, template
@@ -132,13 +131,6 @@ def test_a_new_session_is_shown_the_sheet_and_the_same_again_after_a_compaction(
     assert context(agent, "SessionStart-compact", **own) == shown, "frozen, whatever the project became"
 
 
-def test_other_folders_are_told_nothing(warm: Config) -> None:
-    for cwd in ("/home/mira/other", "/home/mira", "/", ""):
-        assert context("claude-code", "SessionStart-startup", session_id=f"s{cwd}", cwd=cwd) is None
-        failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
-        assert context("claude-code", "PostToolUseFailure", session_id=f"s{cwd}", cwd=cwd, **failed) is None
-
-
 def test_a_template_that_is_named_is_shown_instead_with_the_tools_that_the_agent_has(warm: Config) -> None:
     (warm.home / "config.toml").write_text('[warm]\ntemplate = "parcels"\n')
     claude, codex = (str(context(agent, "SessionStart-startup")) for agent in ("claude-code", "codex"))
@@ -222,12 +214,6 @@ def test_hooks_of_one_session_that_run_at_once_say_the_same(warm: Config) -> Non
         assert store.connection.execute("SELECT count(*) FROM warm_block").fetchone()[0] == 1
 
 
-def test_a_session_that_began_without_stays_without(warm: Config) -> None:
-    for name in ("SessionStart-resume", "SessionStart-compact", "SessionStart-fork"):
-        assert context("claude-code", name, session_id="began-before") is None
-        assert context("codex", name, session_id="began-before") is None
-
-
 def test_a_sub_agent_is_shown_nothing(warm: Config) -> None:
     assert context("claude-code", "SessionStart-startup", agent_id="a1") is None
 
@@ -255,28 +241,6 @@ def test_a_failure_behind_a_pipe_brings_its_repair_and_a_success_that_quotes_it_
     said = context("claude-code", "PostToolUse", **piped, **printed)
     assert said is not None and said.startswith(f"[seasoned] `{RIGHT}` works here (4 sessions")
     assert context("claude-code", "PostToolUse", **piped, **printed) is None, "once a conversation"
-
-
-def test_the_arm_of_an_experiment_decides_for_guidance_and_repairs_alike(warm: Config) -> None:
-    (warm.home / "config.toml").write_text('[warm]\nexperiment = "autumn"\n')
-    split = new_split("autumn", [ArmShare("cold"), ArmShare("warm")], salt="s")
-    with open_store(warm.store_path) as store:
-        keep_split(store, split, now=time.time())
-    failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
-    helped = {}
-    for number in range(8):
-        id = f"session-{number}"
-        shown = context("claude-code", "SessionStart-startup", session_id=id) is not None
-        assert (context("claude-code", "PostToolUseFailure", session_id=id, **failed) is not None) == shown
-        helped[f"claude-code:{id}"] = shown
-    with open_store(warm.store_path) as store:
-        arms = {row["session"]: row["arm"] for row in store.connection.execute("SELECT session, arm FROM assignment")}
-        rows = store.connection.execute("SELECT session, is_shown FROM exposure").fetchall()
-    exposed, foregone = ({row["session"] for row in rows if row["is_shown"] == shown} for shown in (1, 0))
-    assert {session: arm == "warm" for session, arm in arms.items()} == helped
-    assert exposed == {session for session, shown in helped.items() if shown}
-    assert foregone == {session for session, shown in helped.items() if not shown}
-    assert set(helped.values()) == {True, False}
 
 
 def test_every_event_takes_about_as_long_as_an_interpreter_that_imports_as_much(warm: Config) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -17,7 +15,6 @@ from typing import Any
 import pytest
 
 from seasoned.app.doctor import run_checks
-from seasoned.app.learn import learn
 from seasoned.config import Config, load
 from seasoned.example.library.storage import save, snapshot
 from seasoned.file_lock import locked
@@ -31,10 +28,7 @@ from tests.example.examples import template
 from tests.example.library.test_upkeep import EXAMPLE, Place, order
 from tests.history.claude_lines import ClaudeFile
 from tests.hooks.test_events import ERROR, RIGHT, WRONG, context, hook
-from tests.scan.test_scan import content
-from tests.torture import TORTURE
 
-KILLS = 20 if TORTURE else 4
 FOLDER = "/home/mira/w"
 
 
@@ -283,49 +277,6 @@ def test_the_process_is_on_its_own_and_lets_others_go_first(tmp_path: Path) -> N
     assert (seen["open"], seen["stdout"]) == ([], "/dev/null"), "no pipe of the agent is held open"
     assert str(project) not in seen["path"] and "" not in seen["path"]
     assert took < 1 + time.monotonic() - begun, "the caller did not wait for it"
-
-
-@pytest.mark.slow
-def test_killed_while_it_reads_nothing_is_lost_and_nothing_counts_twice(projects: Path, tmp_path: Path) -> None:
-    config, home = load(), str(load().home)
-    chance = random.Random(7)
-    killed = number = tries = 0
-    while killed < KILLS and (tries := tries + 1) < 10 * KILLS:
-        for _ in range(6):
-            number += 1
-            path = write_session(projects, number, calls=chance.randint(3, 60))
-            note(home, "session", agent="claude-code", session=path.stem, path=str(path), reason="exit")
-        process = subprocess.Popen([sys.executable, "-m", "seasoned.hooks.learner", home], start_new_session=True)
-        time.sleep(chance.uniform(0.05, 1.0))
-        if process.poll() is None:
-            killed += 1
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    assert killed == KILLS, f"of {tries} processes only {killed} were still at work"
-    begin(home)
-    assert wait_until_learned(home, 120)
-    undisturbed = Config(home=tmp_path / "undisturbed", claude_config_dir=projects.parent)
-    undisturbed.home.mkdir()
-    shutil.copy(config.home / "redact.key", undisturbed.home)
-    learn(undisturbed)
-    assert content(config.store_path) == content(undisturbed.store_path)
-    assert learned(config) == learned(undisturbed)
-    with open_store(config.store_path) as store:
-        assert store.connection.execute("SELECT count(told_end_at) FROM session").fetchone()[0] == number
-        assert store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-
-
-def learned(config: Config) -> dict[str, list[tuple[Any, ...]]]:
-    """What a store knows because of its sessions, without row numbers and times of learning."""
-    asked = {
-        "evidence": "SELECT native_id, evidence.project, content FROM evidence JOIN session ON session.id = session_id",
-        "lessons": "SELECT * FROM lesson",
-        "sessions": "SELECT native_id, learned_ended FROM session WHERE learned_at IS NOT NULL",
-        "tools": "SELECT native_id, tool, session_tool.calls FROM session_tool JOIN session ON session.id = session_id",
-        "waiting": "SELECT work, count(*) FROM waiting GROUP BY work",
-    }
-    with open_store(config.store_path) as store:
-        return {name: sorted(map(tuple, store.connection.execute(select).fetchall())) for name, select in asked.items()}
 
 
 @pytest.mark.parametrize(("reviews", "is_counted"), [("", True), ("no", False)])
