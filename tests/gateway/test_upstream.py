@@ -64,6 +64,11 @@ def test_settings_that_are_wrong_are_refused(tmp_path: Path, text: str) -> None:
         load_settings(file)
 
 
+def test_an_address_of_the_command_line_is_not_blamed_on_the_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^--upstream has the address 'foo': write http"):
+        load_settings(tmp_path / "gateway.toml", upstream_url="foo")
+
+
 def test_the_example_of_the_docs_is_taken(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs/how-to/gateway.md").read_text("utf-8")
     (tmp_path / "gateway.toml").write_text("mode " + page.partition("```\nmode ")[2].partition("```")[0])

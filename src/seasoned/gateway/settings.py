@@ -86,19 +86,19 @@ def load_settings(path: Path, *, upstream_url: str | None = None) -> GatewaySett
     if len(set(names)) < len(names):
         raise UsageError(f"{str(path)!r}: two upstreams have the same name: {names!r}.")
     for one in found.upstream:
-        _check_url(one, path)
+        _check_url(one.base_url, f"{str(path)!r}: upstream {one.name!r}" if upstream_url is None else "--upstream")
     return found
 
 
-def _check_url(upstream: Upstream, path: Path) -> None:
+def _check_url(url: str, where: str) -> None:
     try:
-        parts = urlsplit(upstream.base_url)
+        parts = urlsplit(url)
         is_right = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         is_right = False
     if not is_right or parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
-            f"{str(path)!r}: upstream {upstream.name!r} has the address {upstream.base_url!r}: "
+            f"{where} has the address {url!r}: "
             "write http(s)://host with a port or path if needed; its key goes into key_variable or the secrets folder."
         )
 
