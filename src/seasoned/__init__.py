@@ -63,20 +63,12 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-class _FunctionModule(type(sys)):  # type: ignore[misc]
-    """A module whose name is also a function of the library, such as `seasoned.begin`."""
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        return __getattr__(self.__name__.rpartition(".")[2])(*args, **options)
-
-
 class _Library(type(sys)):  # type: ignore[misc]
-    """This package. Importing `seasoned.begin` puts the module here, in the place of the function of that name."""
+    """This package. Importing a module of `seasoned.begin` does not hide the function of that name."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _HOMES and type(value) is type(sys):
-            value.__class__ = _FunctionModule
-        super().__setattr__(name, value)
+        if name not in _HOMES:
+            super().__setattr__(name, value)
 
 
 sys.modules[__name__].__class__ = _Library
