@@ -14,12 +14,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from seasoned.confirm.audit import chain
-from seasoned.confirm.audit.verify import verify
-from seasoned.confirm.people.credential import find
 from seasoned.confirm.policy import AllowRule, Policy, RateRule
 from seasoned.confirm.request.request import NewRequest, request_digest
-from seasoned.store import open_database
 from tests.confirm.serving import ASKED, Serving, serving
 from tests.each_case import check_each
 
@@ -71,12 +67,6 @@ def _bearer(service: Serving, name: str = "agent") -> str:
 
 
 # Who asks
-
-
-def test_a_second_agents_credential_approves_nothing_and_learns_nothing(
-    service: Serving, target: dict[str, Any]
-) -> None:
-    assert _approve(service, target["id"], name="other") == 404
 
 
 def test_the_hash_that_the_store_holds_is_no_token(service: Serving, target: dict[str, Any]) -> None:
@@ -150,14 +140,3 @@ def test_another_agent_cannot_use_what_was_approved_for_this_one(service: Servin
         with service.client(name) as client:
             reply = client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"]})
         assert reply.status_code == status
-
-
-def test_after_all_this_the_audit_holds_and_the_attempts_are_in_it(service: Serving) -> None:
-    made = service.ask(**RISKY)
-    _approve(service, made["id"])
-    database = open_database(service.config)
-    assert verify(database).ok
-    refused = [entry for entry in chain.entries_of_request(database, made["id"]) if entry.event == "refused"]
-    assert find(database, "agent").role == "agent"
-    database.close()
-    assert [entry.actor for entry in refused] == ["agent"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -57,6 +55,9 @@ def test_a_submission_is_taken_in_with_202_and_exactly_these_fields(service: Ser
     assert answer["approve_url"] == f"{service.url}/confirm/{answer['id']}/approve"
     assert answer["deny_url"] == f"{service.url}/confirm/{answer['id']}/deny"
     assert len(answer["id"]) >= 22, "128 bits"
+    assert (reply.headers["cache-control"], reply.headers["x-content-type-options"]) == ("no-store", "nosniff")
+    assert "server" not in reply.headers
+    assert service.look(answer["id"])["details"] == ASKED["details"]
 
 
 def test_an_allow_listed_action_is_answered_with_200_and_audited(service: Serving) -> None:
@@ -78,14 +79,6 @@ def test_a_time_out_is_clamped_and_what_is_no_number_means_300(service: Serving)
     )
 
 
-def test_a_request_shows_all_its_fields_with_times_in_both_forms(service: Serving) -> None:
-    shown = service.look(service.ask()["id"])
-    assert shown["schema"] == "seasoned/confirm-request/1"
-    assert shown["details"] == ASKED["details"]
-    assert datetime.fromisoformat(shown["created_at_iso"]).timestamp() == pytest.approx(shown["created_at"], abs=0.001)
-    assert shown["resolved_at"] is None and shown["resolved_at_iso"] is None
-
-
 @pytest.mark.parametrize(("verb", "status"), [("approve", "approved"), ("deny", "denied")])
 def test_a_decision_is_answered_with_exactly_these_fields_and_its_reason_is_shown(
     service: Serving, verb: str, status: str
@@ -97,7 +90,9 @@ def test_a_decision_is_answered_with_exactly_these_fields_and_its_reason_is_show
     assert _fields(answer) == {"id", "action", "status", "reason", "resolved_by", "resolved_at", "resolved_at_iso"}
     assert (answer["status"], answer["resolved_by"]) == (status, "alice")
     shown = service.look(made["id"])
+    assert shown["schema"] == "seasoned/confirm-request/1"
     assert (shown["status"], shown["reason"], shown["votes"][0]["voter"]) == (status, "As agreed.", "alice")
+    assert datetime.fromisoformat(shown["created_at_iso"]).timestamp() == pytest.approx(shown["created_at"], abs=0.001)
 
 
 def test_a_token_alone_decides_nothing(service: Serving) -> None:
@@ -158,9 +153,10 @@ def _with(**more: object) -> bytes:
 
 
 def test_a_wrong_body_is_refused_with_the_field_that_is_wrong(service: Serving) -> None:
-    def check(content: bytes, field: str) -> None:
+    def check(content: bytes, field: str, headers: dict[str, str] | None = None) -> None:
         with service.client("agent") as client:
-            reply = client.post("/confirm", content=content, headers={"Content-Type": "application/json"})
+            kind = {"Content-Type": "application/json", **(headers or {})}
+            reply = client.post("/confirm", content=content, headers=kind)
         assert reply.status_code == 400, reply.text
         assert reply.json()["schema"] == "seasoned/error/1"
         assert reply.json()["field"] == field
@@ -186,56 +182,15 @@ def test_a_wrong_body_is_refused_with_the_field_that_is_wrong(service: Serving) 
             (b"[]", "body"),
             (b"", "body"),
             (b"{", "body"),
+            (_with(), "Content-Type", {"Content-Type": "text/plain"}),
+            (_with(), "Content-Type", {"Content-Type": "application/json; charset=utf-16"}),
+            (_with(), "Content-Type", {"Content-Encoding": "gzip"}),
         ],
         check,
     )
-
-
-def test_another_kind_of_body_is_refused(service: Serving) -> None:
-    def check(headers: dict[str, str], field: str) -> None:
-        with service.client("agent") as client:
-            reply = client.post("/confirm", content=_with(), headers=headers)
-        assert (reply.status_code, reply.json()["field"]) == (400, field)
-
-    check_each(
-        [
-            ({"Content-Type": "text/plain"}, "Content-Type"),
-            ({"Content-Type": "application/json; charset=utf-16"}, "Content-Type"),
-            ({"Content-Type": "application/json", "Content-Encoding": "gzip"}, "Content-Type"),
-        ],
-        check,
-    )
-
-
-def test_a_body_of_more_than_a_megabyte_is_refused_by_its_length(service: Serving) -> None:
     with service.client("agent") as client:
-        reply = client.post("/confirm", json={**ASKED, "details": {"text": "x" * 1_000_001}})
-        assert client.get("/health").status_code == 200
-    assert (reply.status_code, reply.json()["schema"]) == (413, "seasoned/error/1")
-
-
-def test_a_head_without_an_end_is_refused_before_it_is_kept(service: Serving) -> None:
-    def check(head: str) -> None:
-        host, port = service.url.removeprefix("http://").split(":")
-        more = b"a" * 4096 if head.endswith((" ", "/")) else b"X-More: " + b"a" * 4000 + b"\r\n"
-        with socket.create_connection((host, int(port)), timeout=20) as line:
-            line.sendall(head.encode())
-            sent = 0
-            try:
-                while sent < 4_000_000:
-                    line.sendall(more)
-                    sent += len(more)
-            except OSError:
-                pass
-            assert sent < 4_000_000, "the service took all of it"
-
-    check_each(
-        [
-            "GET /health HTTP/1.1\r\nHost: x\r\n",
-            "GET /",
-        ],
-        check,
-    )
+        large = client.post("/confirm", json={**ASKED, "details": {"text": "x" * 1_000_001}})
+    assert (large.status_code, large.json()["schema"]) == (413, "seasoned/error/1")
 
 
 def test_a_credential_that_was_in_use_ends_at_once_when_it_is_revoked(tmp_path: Path) -> None:
@@ -295,6 +250,7 @@ def test_an_agent_sees_its_own_requests_only_and_no_audit(service: Serving) -> N
     with service.client("agent") as client:
         client.post("/confirm", json=ASKED)
         foreign = client.get(f"/confirm/{made['id']}")
+        assert client.post(f"/confirm/{made['id']}/approve").status_code == 404
         unknown = client.get("/confirm/AAAAAAAAAAAAAAAAAAAAAA")
         listed = client.get("/confirm?limit=500").json()["requests"]
         audit = client.get("/audit")
@@ -342,14 +298,6 @@ def test_health_counts_what_is_pending_and_says_no_more_to_strangers(service: Se
     assert said.timestamp() == pytest.approx(before["timestamp"], abs=0.1)
 
 
-def test_answers_are_never_kept_by_caches(service: Serving) -> None:
-    with service.client("agent") as client:
-        reply = client.get(f"/confirm/{service.ask()['id']}")
-    assert reply.headers["cache-control"] == "no-store"
-    assert reply.headers["x-content-type-options"] == "nosniff"
-    assert "server" not in reply.headers
-
-
 def _agree(found: Serving, text: str) -> None:
     """Have a person agree to a policy, and make it the one in force."""
     assert found.service is not None
@@ -392,11 +340,4 @@ def test_the_service_runs_on_postgres_as_well(tmp_path: Path, postgres_url: str)
         with found.client("agent") as client:
             assert client.get(f"/confirm/%00{made['id']}").status_code == 404
             assert client.post("/confirm", json={**ASKED, "details": {"text": "a\x00b"}}).status_code in (202, 400)
-        threads = [threading.Thread(target=found.ask, kwargs={"description": f"{n}."}) for n in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
         assert found.decide(made["id"]).json()["status"] == "approved"
-        with found.client() as client:
-            assert client.get("/health").json()["pending_count"] >= 8

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,8 +81,3 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         parse("---\n" + text + "\n---\n")
     except UsageError as error:
         assert str(error)
-
-
-def test_real_skills_are_read(data: Path) -> None:
-    found = [parse(path.read_text("utf-8")) for path in (data / "hermes" / "skills").rglob("SKILL.md")]
-    assert {document.name for document in found} == {"demo-skill", "rev-skill"}

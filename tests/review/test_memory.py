@@ -181,17 +181,6 @@ def test_what_a_person_or_another_program_wrote_is_screened_before_it_is_shown_t
     assert "good" in text and "Ignore" not in text and "1 entry left out" in text
 
 
-def test_hermes_own_files_can_be_the_memory(data: Path, tmp_path: Path) -> None:
-    import shutil
-
-    folder = tmp_path / "memories"
-    shutil.copytree(data / "hermes" / "memories", folder)
-    journal = journal_at(tmp_path / "home", memory_folder=folder)
-    assert notes(journal) == ["Project db port is 5433", "Second fact"]
-    assert add(journal, "notes", "Third fact", by=AGENT).ok
-    assert (folder / "MEMORY.md").read_text("utf-8") == "Project db port is 5433\n§\nSecond fact\n§\nThird fact"
-
-
 ENTRIES = st.text(st.characters(exclude_categories=("Cs", "Cc"), include_characters="\n\t"), max_size=60)
 
 

@@ -12,15 +12,15 @@ from seasoned.begin.memory import project_folder
 from seasoned.lesson.rule import rules_of
 from seasoned.review import memory_file
 from seasoned.review.answer import ReviewAnswer, answer_schema
-from seasoned.review.journal import PERSON, changes
+from seasoned.review.journal import PERSON, Change, changes
 from seasoned.review.ledger import spent_today
 from seasoned.review.prompt import make_ready
+from seasoned.review.run import line_of
 from seasoned.review.skill_edit import create
-from seasoned.review.undo import accept
 from seasoned.scan.spoken_rule import spoken_rules
 from seasoned.session import Message, Result, Session, SessionRef, ToolCall
+from tests.each_case import each_case
 from tests.review.scripted import (
-    STEPS,
     answer,
     context_at,
     ledger_of,
@@ -139,26 +139,6 @@ def test_a_kind_that_the_user_did_not_choose_waits(
     assert (tmp_path / "skills/make-tables").exists() is ("skill" in accepts)
 
 
-def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
-    said = answer(note("Mira likes tables."), skill("make-tables"))
-    review = review_now(tmp_path, session_about("Make a table."), said, inbox_accepts=())
-    assert (review.state, review.kept, review.staged) == ("kept", 0, 2)
-    assert review.said == ("Waiting for you (`seasoned inbox`): memory +1; skill `make-tables` created")
-    assert notes_of(tmp_path) == [] and not (tmp_path / "skills/make-tables").exists()
-    with context_at(tmp_path).journal() as journal:
-        for change in changes(journal.store, state="staged"):
-            assert accept(journal, change.id).ok
-    assert notes_of(tmp_path) == ["Mira likes tables."] and (tmp_path / "skills/make-tables/SKILL.md").exists()
-
-
-def test_a_skill_that_a_person_wrote_is_left_alone(tmp_path: Path) -> None:
-    patch = answer(skill("ours", "Run make", action="patch", old_text="Run the build"))
-    with context_at(tmp_path).journal() as journal:
-        assert create(journal, "ours", STEPS, description="Written by hand.", by=PERSON).ok
-    refused = review_now(tmp_path, session_about("Build it."), patch)
-    assert (refused.state, refused.kept) == ("nothing", 0)
-
-
 def test_the_reviewer_sees_what_is_kept_now_and_the_text_of_a_skill_that_was_loaded(tmp_path: Path) -> None:
     context = context_at(tmp_path)
     assert "(none yet)" in make_ready(session_about("Hello."), context).kept
@@ -260,3 +240,39 @@ def test_the_schema_is_one_that_strict_apis_take() -> None:
     for one in found:
         assert set(one["required"]) == set(one["properties"]) and one["additionalProperties"] is False
     assert "$ref" not in str(answer_schema())
+
+
+EMPTY = dict.fromkeys(Change.__struct_fields__)
+
+
+def change(number: int, kind: str, action: str, target: str = "notes", file: str = "SKILL.md", **more: Any) -> Change:
+    values = {**EMPTY, "id": number, "kind": kind, "action": action, "target": target, "file": file, "state": "kept"}
+    return Change(**{**values, **more})
+
+
+@each_case(
+    ("written", "line"),
+    [
+        ([], None),
+        ([change(1, "memory", "add"), change(2, "memory", "add", "user")], "Kept: memory +2"),
+        ([change(1, "memory", "replace"), change(2, "memory", "remove")], "Kept: memory ~1 −1"),
+        ([change(2, "skill", "patch", "x"), change(1, "memory", "add")], "Kept: memory +1; skill `x` patched"),
+        (
+            [change(3, "skill", "patch", "x", "references/a.md"), change(2, "skill", "patch", "x")],
+            "Kept: skill `x` patched, patched in `references/a.md`",
+        ),
+        ([change(n, "skill", "patch", "x") for n in range(3)], "Kept: skill `x` patched"),
+        ([change(1, "memory", "add", state="failed"), change(2, "memory", "add", state="undone")], None),
+        (
+            [change(1, "memory", "add"), change(2, "skill", "create", "x", state="staged")],
+            "Kept: memory +1. Waiting for you (`seasoned inbox`): skill `x` created",
+        ),
+    ],
+)
+def test_the_line_tells_what_was_written_and_no_more(written: list[Change], line: str | None) -> None:
+    assert line_of(written) == line
+
+
+def test_many_skills_are_counted() -> None:
+    line = line_of([change(n, "skill", "create", f"s{n}") for n in range(9)])
+    assert line is not None and line.endswith("; 3 more skills") and len(line) < 200

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from seasoned.errors import UsageError
-from seasoned.schedule.job import JobRun, Slot, check_job, new_id
+from seasoned.schedule.job import Slot, check_job
 from tests.each_case import each_case
 from tests.schedule.made import job
 
@@ -45,10 +45,3 @@ def test_a_wrong_field_is_refused_with_a_sentence_that_names_it(fields: dict[str
 def test_the_session_of_a_run_is_named_by_job_and_time() -> None:
     assert Slot("ab", 1_800_000_000.0).session_id == "cron_ab_1800000000"
     assert Slot("ab", 1_800_000_000.25).session_id == "cron_ab_1800000000_250"
-
-
-def test_ids_are_new_and_a_record_knows_whether_it_ended() -> None:
-    assert len({new_id() for _ in range(100)}) == 100
-    waiting = JobRun(job_id="a", scheduled_at=1.0, outcome="waiting")
-    assert not waiting.is_ended and waiting.slot == Slot("a", 1.0)
-    assert JobRun(job_id="a", scheduled_at=1.0, outcome="skipped").is_ended

@@ -8,14 +8,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from seasoned.config import Config
+import pytest
+
+from seasoned.config import Config, Route
+from seasoned.errors import UsageError
+from seasoned.runner.model import ModelChoice, detect_window, provider_of
 from seasoned.schedule.job import Job, JobRun
-from seasoned.store import open_store
-from seasoned.store.search import find_session
+from seasoned.schedule.run import find_route, window_objection
 from tests.cli.run import seasoned
 from tests.each_case import each_case
 from tests.schedule.made import START, job
-from tests.schedule.places import Beat, config_at_home, run_job, script
+from tests.schedule.places import Beat, config_at_home, run_job, script, serve_web
 from tests.scripted_model import Answer, ScriptedServer, serve_script
 
 
@@ -37,15 +40,6 @@ def test_an_answer_is_ok_with_all_that_is_known_of_it() -> None:
     assert record.started_at is not None
     assert record.ended_at is not None
     assert record.session == f"cron_j1_{int(START)}"
-
-
-def test_the_session_is_recorded_under_the_name_of_its_slot() -> None:
-    with serve_script("Hello.") as server:
-        config = home_with(server)
-        run_job(job(name="morning"), config)
-    with open_store(config.store_path) as store:
-        found = find_session(store, f"cron_j1_{int(START)}")
-    assert (found["title"], found["model"]) == ("morning", "scripted")
 
 
 @each_case(("answer", "outcome"), [("[SILENT]", "silent"), ("", "empty"), ("  \n", "empty")])
@@ -185,6 +179,96 @@ def test_texts_of_the_history_fit_into_every_store() -> None:
     assert record.output == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c"
 
 
-def test_a_job_that_delivers_nowhere_has_nothing_pending() -> None:
-    record, _ = played(job(delivery=("none",)), ValueError("no"))
-    assert (record.outcome, record.delivery) == ("failed", "none")
+def test_the_first_route_that_fits_is_taken() -> None:
+    routes = [Route(model="a", words=("summary",)), Route(model="b", words=("mail", "summary")), Route(model="c")]
+    assert [find_route(routes, words) for words in ("A Summary.", "my mail", "else")] == routes
+    assert find_route(routes[:2], "summaries of mailings") is None
+    assert find_route([], "summary") is None
+
+
+def test_all_conditions_of_a_route_must_hold() -> None:
+    route = Route(model="m", words=("code",), longer_than=10, shorter_than=30)
+    assert find_route([route], "look at code, please") is route
+    assert find_route([route], "code") is None
+    assert find_route([route], "code " * 10) is None
+
+
+def test_routing_sees_only_the_words_of_the_job() -> None:
+    """Wrapper, script output and skills hold these words too, and must not count."""
+    with serve_script("Hello.") as server:
+        routes = [
+            {"words": ["SILENT", "delivery", "provider", "deploy"], "model": "wrong"},
+            {"longer_than": 100, "model": "wrong"},
+            {"words": ["weather"], "model": "right", "base_url": server.base_url},
+        ]
+        config = config_at_home(base_url=server.base_url, routes=routes)
+        record = run_job(job(prompt="The weather?", script=script("echo deploy; echo delivery")), config)
+        (heard,) = server.heard
+    assert (record.outcome, record.model) == ("ok", "right")
+    assert heard.json["model"] == "right"
+    assert "You run on the model right" in heard.body.decode()
+    assert "Routed to 'right'." in record.note
+
+
+def test_a_job_that_names_its_model_is_not_routed() -> None:
+    with serve_script("Hello.") as server:
+        config = config_at_home(base_url=server.base_url, routes=[{"model": "other"}])
+        record = run_job(job(model="mine"), config)
+    assert (record.model, record.note) == ("mine", "")
+
+
+@pytest.mark.parametrize("route", [{"words": ["x"]}, {"model": "m", "wrods": ["x"]}, {"model": 3}])
+def test_a_wrong_route_is_an_error_that_says_so(route: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="route"):
+        config_at_home(routes=[route])
+
+
+def refused(tokens: int | None, *, configured: int | None = None) -> str | None:
+    return window_objection("small", configured=configured, detect=lambda: tokens, least=64_000)
+
+
+def _broken() -> int | None:
+    raise RuntimeError("nobody knows")
+
+
+def test_the_job_comes_before_the_configuration_and_that_before_detection() -> None:
+    assert refused(64_000, configured=2) is not None and refused(63_999) is not None
+    assert refused(1, configured=64_000) is None
+    assert refused(64_000) is None
+    assert refused(None) is None
+    assert window_objection("m", configured=None, detect=_broken, least=64_000) is None
+
+
+def test_the_message_says_what_to_change() -> None:
+    said = refused(8_192) or ""
+    for part in ("'small'", "8,192", "64,000", "context_length", "--model", "schedule_min_context"):
+        assert part in said
+
+
+def test_a_model_below_the_limit_is_refused_before_any_request_leaves() -> None:
+    with serve_script("Hello.") as server:
+        record = run_job(job(), config_at_home(base_url=server.base_url, model="scripted", context_length=32_000))
+        assert server.heard == []
+    assert (record.outcome, record.fault, record.delivery) == ("failed", "context", "pending")
+    assert "schedule_min_context" in record.reason
+    assert record.session is None
+
+
+def test_a_server_that_tells_its_window_is_believed() -> None:
+    listed = {"data": [{"id": "other", "max_model_len": 1}, {"id": "tiny", "meta": {"n_ctx_train": 4096}}]}
+    with serve_web(lambda path: listed) as web:
+        assert detect_window(ModelChoice("tiny", f"{web.url}/v1")) == 4096
+        record = run_job(job(), config_at_home(base_url=f"{web.url}/v1", model="tiny"))
+        assert {path for path, _, _ in web.heard} == {"/v1/models"}
+    assert (record.fault, "4,096" in record.reason) == ("context", True)
+
+
+@each_case("answer", [[], {"data": 3}, {"data": [{"id": "m", "context_length": True}]}, {"data": [7]}])
+def test_a_server_that_tells_nothing_useful_leaves_the_window_unknown(answer: Any) -> None:
+    with serve_web(lambda path: answer) as web:
+        assert detect_window(ModelChoice("m", f"{web.url}/v1")) is None
+
+
+def test_a_provider_is_named_without_credentials() -> None:
+    assert provider_of(ModelChoice("openai:x")) == "openai"
+    assert provider_of(ModelChoice("x", "https://user:hush@api.example.com/v1")) == "api.example.com"

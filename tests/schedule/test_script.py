@@ -86,13 +86,6 @@ def test_fifty_megabytes_are_cut_and_not_kept() -> None:
     assert "left out" in ran.output
 
 
-def test_output_that_is_no_utf8_is_read_all_the_same() -> None:
-    ran = run(script("printf '\\377\\376caf\\351\\000 ok'"))
-    assert ran.problem is None
-    assert "caf\N{REPLACEMENT CHARACTER}" in ran.output
-    assert ran.output.endswith("ok")
-
-
 def test_credentials_are_not_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "SEASONED_TELEGRAM_TOKEN", "AWS_SECRET_ACCESS_KEY", "DATABASE_PASSWORD"):
         monkeypatch.setenv(name, "hush-hush-hush")
