@@ -98,7 +98,7 @@ FORMATS = {"claude-code": claude_code, "codex": codex}
 def collect(path: Path, cuts: list[int], module) -> dict[str, object]:
     """Read a file that grows to each of the cuts in turn, each time by another reader."""
     data = path.read_bytes()
-    resume, calls, last = None, {}, {}
+    resume, calls, last, folders = None, {}, {}, {}
     for cut in [*cuts, len(data)]:
         path.write_bytes(data[:cut])
         for stretch in module.read_on(path, resume):
@@ -107,7 +107,9 @@ def collect(path: Path, cuts: list[int], module) -> dict[str, object]:
                 for call in [*session.calls(), *session.late]:
                     calls[session.ref, call.id] = (call.index, call.message, call.tool, call.result, call.synthetic)
                 last[session.ref] = (session.message_count, session.usage, session.compactions)
-    return {"calls": calls, "last": last}
+                # As the store keeps it: what one stretch says, the next need not say again.
+                folders[session.ref] = folders.get(session.ref) or session.cwd
+    return {"calls": calls, "last": last, "folders": folders}
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))

@@ -311,6 +311,13 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def test_files_that_pages_name_are_there() -> None:
+    named = {
+        (page, path) for page in PAGES for path in re.findall(r"\bsrc/seasoned/[\w/]+\.\w+", page.read_text("utf-8"))
+    }
+    assert named and not [one for one in named if not (ROOT / one[1]).exists()]
+
+
 def test_relative_links_lead_somewhere() -> None:
     broken = [f"{_id(page)}: {target}" for page in PAGES for target in _broken_links(page)]
     assert not broken, "\n".join(broken)

@@ -182,4 +182,7 @@ def _stretch(
     sessions = tuple([builder.take() for builder in reader.builders.values() if builder.has_news])
     carries = {name: builder.carry() for name, builder in reader.builders.items()}
     resume = Resume(offset, lines, carries, reader.notes())
+    if is_last and not sessions and not unreadable and not any(one.messages for one in carries.values()):
+        # The head alone says where a session works, and makes none yet: it is read again with what follows.
+        resume, check_digest = Resume(), ""
     return Stretch(sessions, tuple(unreadable), resume, is_last, check_digest)

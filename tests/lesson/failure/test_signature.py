@@ -8,8 +8,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seasoned.command.written import written
+from seasoned.lesson.evidence import _PREPARING
 from seasoned.lesson.failure.cause import CAUSES, cause_in
 from seasoned.lesson.failure.signature import MAX_SIGNATURE_CHARS, line_of_text, mask, signature
+from seasoned.lesson.lesson import EXPECTED
 from seasoned.outcome.track import JudgedCall
 from tests.each_case import each_case
 
@@ -136,3 +139,8 @@ def test_a_cause_is_recognised_in_lower_case_as_in_any() -> None:
         assert cause_in(line_of_text(call.reason)) == expected, said
         found.add(expected)
     assert len(found) > 15
+
+
+def test_names_in_the_tables_of_lessons_are_those_that_are_looked_up() -> None:
+    assert set(EXPECTED) <= {cause.name.replace(" ", "-") for cause in CAUSES}
+    assert all(written(step)[0].form == step for step in _PREPARING)
