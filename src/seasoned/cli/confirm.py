@@ -15,7 +15,7 @@ import msgspec
 
 from seasoned.app.confirm import ListenOptions, open_book
 from seasoned.cli.confirm_people import allow, ask_passphrase, passphrase, policy, service_client, token
-from seasoned.cli.options import Commands, file_type, json_output, wants_json
+from seasoned.cli.options import Commands, file_type, json_option, wants_json
 from seasoned.cli.output import answered, console, printable, say, table, when
 from seasoned.cli.serve import listen_options, run_service
 from seasoned.command.action import action_words
@@ -82,7 +82,7 @@ def serve(options: ListenOptions) -> None:
 @click.option("--timeout", "timeout_seconds", type=float, metavar="SECONDS", help="Expire after 30 to 3600 seconds.")
 @click.option("--redeem", "redeems", is_flag=True, help="Wait, and use up the approval: do the thing right after.")
 @_with_service
-@json_output
+@json_option
 def submit(details: str, redeems: bool, client: ConfirmClient | None, **fields: Any) -> None:
     """Ask a person to approve an action.
 
@@ -153,7 +153,7 @@ def _add_decision(verb: str, summary: str, reason: str) -> None:
     @click.option("--reason", default="", help="Why; it is kept, and shown to the agent.")
     @click.option("--as", "name", metavar="NAME", help="Your credential; needed if there are several.")
     @_with_service
-    @json_output
+    @json_option
     def decide(request_id: str, reason: str, name: str | None, client: ConfirmClient | None) -> None:
         # A request is always shown before the decision: a person decides about exact arguments and not about an id.
         decided: Any
@@ -200,7 +200,7 @@ def _line(seen: Any) -> str:
 @click.option("--unused", is_flag=True, help="Only requests that were approved and never redeemed.")
 @_limit_option
 @_with_service
-@json_output
+@json_option
 def list_(status: str | None, unused: bool, limit: int, client: ConfirmClient | None) -> None:
     """List requests, newest first.
 
@@ -244,7 +244,7 @@ def list_(status: str | None, unused: bool, limit: int, client: ConfirmClient | 
 @_id_argument
 @click.option("--wait", type=click.FloatRange(0, 86400), metavar="SECONDS", help="Wait so long for the decision.")
 @_with_service
-@json_output
+@json_option
 def show(request_id: str, wait: float | None, client: ConfirmClient | None) -> None:
     """Show a request and the votes on it.
 
@@ -270,7 +270,7 @@ def show(request_id: str, wait: float | None, client: ConfirmClient | None) -> N
 @confirm.command()
 @_limit_option
 @_with_service
-@json_output
+@json_option
 def audit(limit: int, client: ConfirmClient | None) -> None:
     """Show what happened, newest first.
 
@@ -293,7 +293,7 @@ def audit(limit: int, client: ConfirmClient | None) -> None:
 @confirm.command()
 @click.option("--heads", type=file_type, help="A file of exported heads; the audit must still contain them.")
 @click.option("--head", is_flag=True, help="Show the last row instead, to be kept where no agent can write.")
-@json_output
+@json_option
 def verify(heads: Path | None, head: bool) -> None:
     """Verify that the audit is complete and unchanged.
 
@@ -336,7 +336,7 @@ def verify(heads: Path | None, head: bool) -> None:
 @confirm.command()
 @click.option("--hours", default=12.0, show_default=True, type=click.FloatRange(0.01, 720), help="For how long.")
 @_with_service
-@json_output
+@json_option
 def phone(hours: float, client: ConfirmClient | None) -> None:
     """Let the buttons on your phone decide for a time.
 

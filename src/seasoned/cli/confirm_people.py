@@ -14,7 +14,7 @@ from types import ModuleType
 import click
 
 from seasoned.app.confirm import open_book
-from seasoned.cli.options import Commands, file_type, json_output, wants_json
+from seasoned.cli.options import Commands, file_type, json_option, wants_json
 from seasoned.cli.output import answered, as_fields, say, table, when
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import load
@@ -111,7 +111,7 @@ def token() -> None:
 @click.option("--person", help=_WHOSE)
 @click.option("--out", type=file_type, help="Write the token to this new file (mode 600) instead of showing it.")
 @_admin_option
-@json_output
+@json_option
 def make(name: str, role: str, person: str | None, out: Path | None, admin: str | None, alone: bool) -> None:
     """Make a credential and show its token once.
 
@@ -159,7 +159,7 @@ def make(name: str, role: str, person: str | None, out: Path | None, admin: str 
 
 
 @token.command("list")
-@json_output
+@json_option
 def token_list() -> None:
     """List credentials, revoked ones too.
 
@@ -181,7 +181,7 @@ def token_list() -> None:
 @token.command()
 @click.argument("name")
 @_admin_option
-@json_output
+@json_option
 def revoke(name: str, admin: str | None) -> None:
     """Revoke a credential at once.
 
@@ -221,7 +221,7 @@ def passphrase(name: str, admin: str | None) -> None:
 @click.option("--use", "puts", is_flag=True, help="Put FILE into force; asks for an admin's passphrase.")
 @click.option("--summary", default="", help="With --use: what changes, for the audit.")
 @_admin_option
-@json_output
+@json_option
 def policy(file: Path | None, puts: bool, summary: str, admin: str | None) -> None:
     """Check a policy file, or put it into force.
 
@@ -261,7 +261,7 @@ def policy(file: Path | None, puts: bool, summary: str, admin: str | None) -> No
 @click.option("--hours", type=click.FloatRange(0.01, 8784), help="Only for so long.")
 @click.option("--end", "number", type=int, metavar="NUMBER", help="End an allowance at once; asks for no passphrase.")
 @_admin_option
-@json_output
+@json_option
 def allow(
     action: str | None,
     project: Path | None,

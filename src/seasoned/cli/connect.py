@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from seasoned.cli.options import agrees, dry_run_option, json_output, wants_json, words_in, yes_option
+from seasoned.cli.options import agrees, dry_run_option, json_option, wants_json, words_in, yes_option
 from seasoned.cli.output import answered, printable, say
 from seasoned.config import Config, load
 from seasoned.connect.agent import AGENTS, KnownAgent, connector
@@ -41,7 +41,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
     help=f"Connect only these, separated by commas: {', '.join(PARTS)}. Without it: all, or those chosen before.",
 )
 @yes_option
-@json_output
+@json_option
 def connect(agent: str | None, undo: bool, dry_run: bool, parts: str | None, yes: bool) -> None:
     """Connect an agent you already use.
 

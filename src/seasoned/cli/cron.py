@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from seasoned.app.scheduler import add_job, jobs_database, run_job
-from seasoned.cli.options import Commands, agrees, json_output, wants_json, yes_option
+from seasoned.cli.options import Commands, agrees, json_option, wants_json, yes_option
 from seasoned.cli.output import answered, console, printable, records, say, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, NotFound
@@ -67,7 +67,7 @@ def cron() -> None:
 @click.option("--repeat", type=int, help="Run this many times, then stop.")
 @click.option("--missed", type=click.Choice(["skip", "once"]), default="once", help="What to do about missed times.")
 @click.option("--timeout", default="30m", metavar="SPAN", help="Stop a run after this time.")
-@json_output
+@json_option
 def add(prompt: str | None, delivery: tuple[str, ...], **options: Any) -> None:
     """Add a job and show when it runs next.
 
@@ -92,7 +92,7 @@ def add(prompt: str | None, delivery: tuple[str, ...], **options: Any) -> None:
 
 @cron.command("list")
 @click.argument("job", required=False)
-@json_output
+@json_option
 def list_jobs(job: str | None) -> None:
     """List jobs, or show one and its next five times.
 
@@ -136,7 +136,7 @@ def _print_one(stored: StoredJob, now: float) -> None:
 
 @cron.command()
 @_job_argument
-@json_output
+@json_option
 def run(job: str) -> None:
     """Run a job now and deliver its answer.
 
@@ -158,7 +158,7 @@ def run(job: str) -> None:
 @cron.command()
 @_job_argument
 @click.option("--undo", is_flag=True, help="Resume it at its next time.")
-@json_output
+@json_option
 def pause(job: str, undo: bool) -> None:
     """Pause a job, or resume it.
 
@@ -173,7 +173,7 @@ def pause(job: str, undo: bool) -> None:
 @cron.command()
 @_job_argument
 @yes_option
-@json_output
+@json_option
 def remove(job: str, yes: bool) -> None:
     """Remove a job; its history stays.
 
@@ -192,7 +192,7 @@ def remove(job: str, yes: bool) -> None:
 @click.argument("job", required=False)
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, help="List at most this many runs.")
 @click.option("--output", "with_output", is_flag=True, help="Print the whole answers.")
-@json_output
+@json_option
 def history(job: str | None, limit: int, with_output: bool) -> None:
     """List past runs, what they cost and what came of them.
 

@@ -16,7 +16,7 @@ import msgspec
 from seasoned.app import experiment as experiments
 from seasoned.app.experiment import ExpectedPower, ExperimentPlan, live_experiment, live_experiments, task_experiments
 from seasoned.app.stores import user_store
-from seasoned.cli.options import Commands, base_url_option, json_output, model_option, wants_json, words_in, yes_option
+from seasoned.cli.options import Commands, base_url_option, json_option, model_option, wants_json, words_in, yes_option
 from seasoned.cli.output import ReadingBar, answered, printable, records, say, table, when
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
@@ -293,7 +293,7 @@ def experiment() -> None:
 @click.option("--dollars", type=float, help="Start no further run after spending this much.")
 @click.option("--check", "only_check", is_flag=True, help="Only check the tasks and count them.")
 @yes_option
-@json_output
+@json_option
 def run(
     tasks: str,
     arms: str,
@@ -338,7 +338,7 @@ def run(
 @experiment.command()
 @click.argument("name", required=False)
 @click.option("--model", help="Only runs with this model.")
-@json_output
+@json_option
 def show(name: str | None, model: str | None) -> None:
     """Show what an experiment found, or list them.
 
@@ -358,7 +358,7 @@ def show(name: str | None, model: str | None) -> None:
 @experiment.command()
 @click.argument("name")
 @click.option("--arms", default="cold,warm", show_default=True, metavar="ARM,ARM", help=_LIVE_ARMS)
-@json_output
+@json_option
 def begin(name: str, arms: str) -> None:
     """Begin an experiment on live sessions.
 

@@ -11,7 +11,7 @@ import msgspec
 from seasoned.app import review as reviewing
 from seasoned.app.stores import find_source, folder_of_project, memory_and_skills, project_folder_at, store_or_empty
 from seasoned.begin.memory import FILES, SKILLS, MemoryFile, MemoryName, read
-from seasoned.cli.options import Commands, json_output, paths_argument
+from seasoned.cli.options import Commands, json_option, paths_argument
 from seasoned.cli.output import answered, printable, records, say, table
 from seasoned.cli.project import histories
 from seasoned.config import Config, load
@@ -39,7 +39,7 @@ _REVIEWS_SHOWN = _CHANGES_SHOWN = 50
 @click.option("--model", help="A model of the reviewer; without --agent, one of an API.")
 @click.option("--dry-run", is_flag=True, help="Show what would be sent and written; ask no model.")
 @click.option("--ledger", is_flag=True, help="List past reviews and today's usage.")
-@json_output
+@json_option
 def review(
     session: str | None,
     paths: tuple[Path, ...],
@@ -147,7 +147,7 @@ _project_option = click.option(
 @click.option("--undo", type=int, metavar="N", help="Undo a change of a note or a skill; later ones stay.")
 @click.option("--user", is_flag=True, help="Use the file about the user instead of the notes.")
 @_project_option
-@json_output
+@json_option
 def memory(
     add: str | None, remove: str | None, history: bool, undo: int | None, user: bool, project: str | None
 ) -> None:
@@ -241,7 +241,7 @@ def _list_memory(folder: Path | None) -> None:
 @click.argument("name", required=False)
 @click.argument("file", required=False)
 @_project_option
-@json_output
+@json_option
 def skill(name: str | None, file: str | None, project: str | None) -> None:
     """Show skills in the SKILL.md format.
 
@@ -290,7 +290,7 @@ def model() -> None:
 
 @model.command()
 @click.option("--large", is_flag=True, help="Download one with 1.5 billion parameters instead (1.1 GB).")
-@json_output
+@json_option
 def fetch(large: bool) -> None:
     """Download the small local model (93 MB).
 

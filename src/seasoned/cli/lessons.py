@@ -34,7 +34,7 @@ from seasoned.app.stores import make_redactor, own_store, store_or_empty
 from seasoned.atomic_write import write_atomic
 from seasoned.begin.receipt import Receipt, find_conversation, receipt_of, require_conversation, why_cold
 from seasoned.cli.connect import show_diff, show_plan
-from seasoned.cli.options import PATHS_HELP, agrees, dry_run_option, json_output, paths_argument, wants_json, yes_option
+from seasoned.cli.options import PATHS_HELP, agrees, dry_run_option, json_option, paths_argument, wants_json, yes_option
 from seasoned.cli.output import ReadingBar, answered, printable, say, table, when
 from seasoned.cli.project import histories, passed_over_answer
 from seasoned.config import Config, load
@@ -61,7 +61,7 @@ project_option = click.option("--project", metavar="P", help="A project: its nam
 @click.option("--all", "is_whole", is_flag=True, help="List silent lessons too, with the reason.")
 @click.option("--rebuild", is_flag=True, help="Learn all sessions again first.")
 @click.option("--evidence", is_flag=True, help="Show the sessions behind each lesson.")
-@json_output
+@json_option
 def lessons(project: str | None, is_whole: bool, rebuild: bool, evidence: bool, **choices: str | None) -> None:
     """Show what sessions of a project learned.
 
@@ -162,7 +162,7 @@ def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
 @click.command()
 @dry_run_option
 @yes_option
-@json_output
+@json_option
 def share(dry_run: bool, yes: bool) -> None:
     """Write the project's lessons into its repository.
 
@@ -194,7 +194,7 @@ def share(dry_run: bool, yes: bool) -> None:
 @project_option
 @click.option("--fewest", default=FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project.")
 @click.option("--shown", is_flag=True, help="List what each session would have seen.")
-@json_output
+@json_option
 def backtest(paths: tuple[Path, ...], project: str | None, fewest: int, shown: bool) -> None:
     """Replay histories: was what sessions see right?
 
@@ -323,7 +323,7 @@ _PLACES = {
 
 @click.command()
 @click.argument("session", required=False)
-@json_output
+@json_option
 def receipt(session: str | None) -> None:
     """Show what a session was shown and used.
 
@@ -388,7 +388,7 @@ def _print_receipt(found: Receipt, cold: str) -> None:
 )
 @dry_run_option
 @yes_option
-@json_output
+@json_option
 def inbox(project: str | None, dry_run: bool, yes: bool, **steps: str | None) -> None:
     """Accept or reject what wants to become lasting.
 

@@ -26,10 +26,6 @@ paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=cli
 _JSON = "seasoned.json"
 
 
-def _note_json(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
-    context.meta[_JSON] = is_asked
-
-
 def wants_json() -> bool:
     """Whether the running command was asked for JSON."""
     context = click.get_current_context(silent=True)
@@ -37,8 +33,12 @@ def wants_json() -> bool:
 
 
 # Functions ask `answered` or `wants_json`, so that no command has to pass it on.
-json_output = click.option(
-    "--json", is_flag=True, expose_value=False, callback=_note_json, help="Print JSON for programs."
+json_option = click.option(
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, is_asked: context.meta.update({_JSON: is_asked}),
+    help="Print JSON for programs.",
 )
 project_option = click.option(
     "--project", metavar="PROJECT", help="Only one project: its key, name or folder. Default: that of this folder."

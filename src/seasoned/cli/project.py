@@ -13,7 +13,7 @@ import msgspec
 
 from seasoned.app import stores
 from seasoned.app.stores import Histories, exists, own_store
-from seasoned.cli.options import json_output, wants_json
+from seasoned.cli.options import json_option, wants_json
 from seasoned.cli.output import ReadingBar, answered, as_fields, printable, records, say, when
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
@@ -119,7 +119,7 @@ def folder_here(store: Store, key: str) -> Path | None:
 @click.argument("project", required=False)
 @click.option("--merge-into", "into", metavar="PROJECT", help="Merge this project, and its later sessions, into one.")
 @click.option("--split", "folder", metavar="FOLDER", help="Undo the merge that brought this folder here.")
-@json_output
+@json_option
 def projects(project: str | None, into: str | None, folder: str | None) -> None:
     """List projects and merge them.
 

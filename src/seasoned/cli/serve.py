@@ -21,7 +21,7 @@ from seasoned.app.doctor import is_answering, own_address
 from seasoned.app.gateway import build_gateway
 from seasoned.app.stores import open_log, shared_database
 from seasoned.background import start
-from seasoned.cli.options import Commands, file_type, json_output, plain_option, tls_certificate_option, tls_key_option
+from seasoned.cli.options import Commands, file_type, json_option, plain_option, tls_certificate_option, tls_key_option
 from seasoned.cli.output import answered, as_fields, printable, records, say, when
 from seasoned.command.action import action_words
 from seasoned.config import load
@@ -237,7 +237,7 @@ def gateway(context: click.Context, /, upstream: str | None, **listen: Any) -> N
 @click.option("--usd-per-day", type=float, help="Warn in the log when a day (UTC) has cost this much.")
 @click.option("--tokens-per-day", type=int, help="Warn when a day has used this many tokens, in and out.")
 @click.option("--stop", "stops", is_flag=True, help="Refuse requests beyond the budget until the next day.")
-@json_output
+@json_option
 def key(make: str | None, revoke: str | None, **budget: Any) -> None:
     """List, make and revoke gateway keys.
 

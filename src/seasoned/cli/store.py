@@ -16,7 +16,7 @@ from seasoned.app import forget as forgetting
 from seasoned.app.doctor import run_checks, settings
 from seasoned.app.mine import ask, make_engine, mine_into_folder, mined_address
 from seasoned.app.stores import make_redactor, own_store, shared_database
-from seasoned.cli.options import agrees, json_output, yes_option
+from seasoned.cli.options import agrees, json_option, yes_option
 from seasoned.cli.output import ReadingBar, answered, as_fields, read_sentence, records, say, table, write_new_file
 from seasoned.cli.project import print_passed_over
 from seasoned.config import load
@@ -32,7 +32,7 @@ _path = click.Path(path_type=Path, readable=False)
 @click.option("--all", "everything", is_flag=True, help="Forget everything that was ever read.")
 @click.option("--undo", is_flag=True, help="Let the next scan read a forgotten session again.")
 @yes_option
-@json_output
+@json_option
 def forget(what: str | None, everything: bool, undo: bool, yes: bool) -> None:
     """Forget a session, a source or everything.
 
@@ -177,7 +177,7 @@ def redact(file: Path | None) -> None:
 
 
 @click.command()
-@json_output
+@json_option
 def doctor() -> None:
     """Check the store, the histories and the setup.
 
@@ -200,7 +200,7 @@ def doctor() -> None:
 
 
 @click.command("config")
-@json_output
+@json_option
 def show_config() -> None:
     """Show every setting and where it came from.
 
@@ -231,7 +231,7 @@ _out_option = click.option(
     help="Where the work is done: in this process, in several, or on a Dask cluster.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786.")
-@json_output
+@json_option
 def mine(paths: tuple[str, ...], out: str | None, engine: str, scheduler: str | None) -> None:
     """Mine histories of any size into Parquet.
 
@@ -259,7 +259,7 @@ def mine(paths: tuple[str, ...], out: str | None, engine: str, scheduler: str | 
 @click.argument("sql", metavar="SQL")
 @_out_option
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Print at most so many rows.")
-@json_output
+@json_option
 def query(sql: str, out: str | None, limit: int) -> None:
     """Ask a question in SQL about mined histories.
 

@@ -18,7 +18,7 @@ from seasoned.cli.options import (
     TASK_TYPES,
     Commands,
     agrees,
-    json_output,
+    json_option,
     paths_argument,
     words_in,
     yes_option,
@@ -73,7 +73,7 @@ def template() -> None:
 )
 @_project_option
 @click.option("--auto", is_flag=True, help="Build or refresh one template for each task type; takes no NAME.")
-@json_output
+@json_option
 def build(
     name: str | None,
     paths: tuple[Path, ...],
@@ -126,7 +126,7 @@ def build(
 @click.option("--name", help="The name. Default: task type, project and some digits.")
 @click.option("--type", "task_type", type=TASK_TYPES, help="The task type. Default: what its calls are about.")
 @_description_option
-@json_output
+@json_option
 def create(session: str, **about: Any) -> None:
     """Create a template from one session.
 
@@ -145,7 +145,7 @@ def create(session: str, **about: Any) -> None:
 @click.option("--type", "task_type", type=TASK_TYPES, help="Only templates of one task type.")
 @click.option("--tags", default="", metavar="TAG,TAG", help="Only templates with any of these tags.")
 @click.option("--stats", is_flag=True, help="Count templates, examples and their use instead.")
-@json_output
+@json_option
 def list_templates(task_type: str | None, tags: str, stats: bool) -> None:
     """List templates, newest first.
 
@@ -170,7 +170,7 @@ def list_templates(task_type: str | None, tags: str, stats: bool) -> None:
 
 @template.command()
 @click.argument("name", metavar="NAME[@VERSION]")
-@json_output
+@json_option
 def show(name: str) -> None:
     """Show a template and where its examples came from.
 
@@ -186,7 +186,7 @@ def show(name: str) -> None:
 @template.command()
 @click.argument("name")
 @yes_option
-@json_output
+@json_option
 def delete(name: str, yes: bool) -> None:
     """Delete a template with all its versions.
 
@@ -240,7 +240,7 @@ def export(name: str, shape: str, to: Path | None) -> None:
 @template.command("import")
 @click.argument("file", type=_path)
 @click.option("--name", help="Save it under another name than the one in the file.")
-@json_output
+@json_option
 def import_template(file: Path, name: str | None) -> None:
     """Import a template from Seasoned or Hermes.
 
@@ -259,7 +259,7 @@ def import_template(file: Path, name: str | None) -> None:
 @click.argument("example")
 @click.option("--reason", help="Why it should no longer be shown, or may be shown again.")
 @click.option("--undo", is_flag=True, help="Show a retired or suspended example again.")
-@json_output
+@json_option
 def retire(example: str, reason: str | None, undo: bool) -> None:
     """Stop showing an example, or show it again.
 

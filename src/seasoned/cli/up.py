@@ -14,7 +14,7 @@ import click
 from seasoned.app.confirm import ListenOptions
 from seasoned.app.lessons import lesson_view
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
-from seasoned.cli.options import OWN_PATHS_HELP, json_output, paths_argument, wants_json
+from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument, wants_json
 from seasoned.cli.output import ReadingBar, answered, percent, printable, say, table, when
 from seasoned.cli.project import folder_here, print_passed_over
 from seasoned.cli.serve import serve_all
@@ -43,7 +43,7 @@ _DAY = 86400.0
 @paths_argument
 @click.option("--serve/--no-serve", default=None, help="Serve the pages until interrupted. Default: at a terminal.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Serve on this port. Default: the policy's, else 7327.")
-@json_output
+@json_option
 def up(paths: tuple[Path, ...], serve: bool | None, port: int | None) -> None:
     """Read your histories and show what they say.
 

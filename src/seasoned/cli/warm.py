@@ -16,7 +16,7 @@ from seasoned.cli.options import (
     TASK_TYPES,
     all_option,
     file_type,
-    json_output,
+    json_option,
     project_option,
     words_in,
 )
@@ -44,7 +44,7 @@ from seasoned.lesson.recall import recall_text
 )
 @project_option
 @all_option
-@json_output
+@json_option
 def warm(
     name: str | None, tags: str, tools_file: Path | None, project: str | None, everything: bool, **asked: Any
 ) -> None:
@@ -121,7 +121,7 @@ def _tools(path: Path) -> list[Any]:
 @click.option("--error", help="The error message; `-` reads it from standard input.")
 @project_option
 @all_option
-@json_output
+@json_option
 def recall(tool: str | None, error: str | None, project: str | None, everything: bool) -> None:
     """Look up what worked for a tool or an error.
 

@@ -16,7 +16,7 @@ from seasoned.cli.options import (
     PATHS_HELP,
     all_option,
     include_option,
-    json_output,
+    json_option,
     paths_argument,
     project_option,
     wants_json,
@@ -54,7 +54,7 @@ from seasoned.text import plural
 @click.command(epilog=PATHS_HELP)
 @click.argument("session", metavar="SESSION|PATH")
 @paths_argument
-@json_output
+@json_option
 def profile(session: str, paths: tuple[Path, ...]) -> None:
     """Show how a session went.
 
@@ -103,7 +103,7 @@ def _cost(read: Histories, track: Track) -> str:
 @include_option
 @project_option
 @all_option
-@json_output
+@json_option
 def report(
     paths: tuple[Path, ...],
     output: Path | None,
@@ -255,7 +255,7 @@ _MOVED_ON = "“Not used” may only mean that the work moved on."
 @paths_argument
 @click.option("--set", "as_sets", is_flag=True, help="Compare sets of sessions instead of two.")
 @include_option
-@json_output
+@json_option
 def compare(warm: str, cold: str, paths: tuple[Path, ...], as_sets: bool, include: tuple[str, ...]) -> None:
     """Compare two sessions, or two sets of them.
 
@@ -338,7 +338,7 @@ def _names(text: str) -> list[str]:
 @click.command("compress-check", epilog=PATHS_HELP)
 @click.argument("session", metavar="SESSION|PATH")
 @paths_argument
-@json_output
+@json_option
 def compress_check(session: str, paths: tuple[Path, ...]) -> None:
     """Check what a context compression cost.
 

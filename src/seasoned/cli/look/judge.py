@@ -11,7 +11,7 @@ import click
 from msgspec.structs import asdict
 
 from seasoned.app.stores import own_paths, read_secrecy, scanned_files
-from seasoned.cli.options import PATHS_HELP, json_output, paths_argument
+from seasoned.cli.options import PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import answered, as_fields, print_json, say, table
 from seasoned.cli.project import histories, print_passed_over
 from seasoned.config import load
@@ -50,7 +50,7 @@ _HIDDEN: tuple[Sight, ...] = ("blind", "strict")
     is_flag=True,
     help="Judge without the explicit flags, by the wording.",
 )
-@json_output
+@json_option
 def judge(paths: tuple[Path, ...], blind: bool) -> None:
     """Judge every call, one JSON line each.
 
@@ -105,7 +105,7 @@ def _sessions(paths: tuple[Path, ...], passed_over: list[tuple[str, str]]) -> It
 
 @click.command(epilog=PATHS_HELP)
 @paths_argument
-@json_output
+@json_option
 def agreement(paths: tuple[Path, ...]) -> None:
     """Score the judge against explicit flags.
 

@@ -25,7 +25,7 @@ from seasoned.cli.options import (
     OWN_PATHS_HELP,
     PATHS_HELP,
     all_option,
-    json_output,
+    json_option,
     paths_argument,
     project_option,
     since_option,
@@ -71,7 +71,7 @@ _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 @click.command(epilog=OWN_PATHS_HELP)
 @paths_argument
-@json_output
+@json_option
 def scan(paths: tuple[Path, ...]) -> None:
     """Read histories into the store.
 
@@ -113,7 +113,7 @@ def scan(paths: tuple[Path, ...]) -> None:
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="List at most this many.")
 @project_option
 @all_option
-@json_output
+@json_option
 def sessions(
     paths: tuple[Path, ...], lists_subagents: bool | None, project: str | None, everything: bool, **asked: Any
 ) -> None:
@@ -244,7 +244,7 @@ def _model(name: str | None) -> str | None:
 @click.argument("session")
 @paths_argument
 @click.option("--full", is_flag=True, help="Print whole texts, not only their beginnings.")
-@json_output
+@json_option
 def show(session: str, paths: tuple[Path, ...], full: bool) -> None:
     """Show a session with a verdict on every call.
 
@@ -388,7 +388,7 @@ _WHO = {"title": "title", "person": "you", "agent": "agent"}
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="List at most this many.")
 @project_option
 @all_option
-@json_output
+@json_option
 def search(words: tuple[str, ...], limit: int, project: str | None, everything: bool, **wanted: Any) -> None:
     """Find sessions by what was said and done.
 
@@ -474,7 +474,7 @@ def _says_same(title: str, snippet: str) -> bool:
 @click.command()
 @click.argument("session")
 @click.option("--print", "prints", is_flag=True, help="Print the agent's command instead of running it.")
-@json_output
+@json_option
 def resume(session: str, prints: bool) -> None:
     """Go back into a session, in its agent.
 

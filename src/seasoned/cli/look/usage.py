@@ -13,7 +13,7 @@ import msgspec
 
 from seasoned.app.gateway import WORK, budgets, gateway_usage, history_usage, month_forecast
 from seasoned.app.stores import user_store
-from seasoned.cli.options import all_option, json_output, project_option, since_option, words_in
+from seasoned.cli.options import all_option, json_option, project_option, since_option, words_in
 from seasoned.cli.output import answered, console, cut, money, printable, say, table, when
 from seasoned.cli.output import shown as shown_text
 from seasoned.cli.project import chosen_project
@@ -51,7 +51,7 @@ def _groups(context: click.Context, parameter: click.Parameter, text: str) -> tu
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows of each table.")
 @project_option
 @all_option
-@json_output
+@json_option
 def usage(
     groups: tuple[HistoryGroup, HistoryGroup | None],
     since: float | None,

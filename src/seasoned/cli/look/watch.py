@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seasoned.cli.options import json_output, paths_argument, wants_json
+from seasoned.cli.options import json_option, paths_argument, wants_json
 from seasoned.cli.output import console, cut, print_json, printable, say
 from seasoned.config import load
 from seasoned.errors import NotFound
@@ -30,7 +30,7 @@ _NAME_CHARS = 40
 @click.command(epilog="PATH: files, folders or databases. Without one, your own agents' histories are followed.")
 @paths_argument
 @click.option("--failed", "only_failed", is_flag=True, help="Only calls that failed, and failing streaks.")
-@json_output
+@json_option
 def watch(paths: tuple[Path, ...], only_failed: bool) -> None:
     """Follow running sessions, call by call.
 
