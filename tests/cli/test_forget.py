@@ -76,6 +76,17 @@ def test_no_table_and_no_file_tells_of_a_forgotten_session(everything: bool, sam
     assert "Stays." in (home / ".seasoned" / "memory" / "MEMORY.md").read_text("utf-8")
 
 
+def test_it_asks_first_takes_a_source_too_and_a_bare_forget_is_not_everything(samples: Path) -> None:
+    seasoned("scan", samples / "codex")
+    (first, *_, last) = answer("sessions")["sessions"]
+    assert "Forget" in seasoned("forget", first["session_id"], expect=1).stdout
+    assert "Add --yes" in seasoned("forget", "--all", "--json", expect=2).stderr
+    seasoned("forget", expect=2)
+    assert answer("sessions")["count"] == 6, "nothing yet"
+    assert f"from {last['path']}" in seasoned("forget", last["path"], "--yes").stdout
+    assert answer("sessions")["count"] == 5
+
+
 def test_what_could_not_be_taken_back_is_said(samples: Path, home: Path) -> None:
     seasoned("scan", samples / "codex")
     native_id = answer("sessions")["sessions"][0]["session_id"]

@@ -68,13 +68,6 @@ def test_build_list_load_and_delete_are_one_life_of_a_template(store: Store) -> 
     assert ask(store, action="list") == {"success": True, "templates": [], "count": 0}
 
 
-@pytest.mark.parametrize("format", ["responses", "anthropic", "hermes", "pydantic-ai", "text"])
-def test_load_speaks_every_format(store: Store, format: str) -> None:
-    ask(store, action="build", name="work", min_messages=4)
-    answer = ask(store, action="load", name="work", format=format)
-    assert answer["success"] and answer["conversation"]
-
-
 def test_profile_and_compress_check_answer_for_one_session(store: Store) -> None:
     name = sessions(store)[0]
     found = ask(store, action="profile", session_id=name)

@@ -92,6 +92,15 @@ def test_without_a_service_a_person_at_a_terminal_allows_exactly_one_call(home: 
     assert refused(RISKY) is not None, "once"
 
 
+def test_a_yes_through_the_service_lets_exactly_that_call_of_this_session_run_once(configured: Serving) -> None:
+    asked = decide_next(configured, "approve")
+    assert refused(RISKY) is None
+    while not asked:
+        time.sleep(0.01)
+    assert (asked[0]["details"]["arguments"], asked[0]["session_key"]) == (RISKY, "hermes:s1")
+    assert "was not decided in the time available" in str(refused(RISKY, wait_seconds=1.0))
+
+
 def test_arguments_that_change_while_a_person_thinks_are_refused(configured: Serving) -> None:
     given = dict(RISKY)
 

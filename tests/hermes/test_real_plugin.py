@@ -1,21 +1,17 @@
-"""The real Hermes 0.19 with our wheel beside it: enabled by its own command, warm, guarded, judged, never stopped."""
+"""The real Hermes 0.19 with our wheel beside it: enabled by its own command, warm, judged, never stopped."""
 
 from __future__ import annotations
 
 import json
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.confirm.serving import Serving, serving
 from tests.hermes.house import House, block_of, terminal, turn
 from tests.scripted_server import serve_script
 
-RISKY = "rm -rf /srv/no-such-folder && echo gone"
-WORDS = ("REVIEWED", "DENIED", "ALLOWED", "DELEGATED")
+WORDS = ("REVIEWED", "DELEGATED")
 TOOLSETS = ["terminal", "file", "skills", "delegation", "seasoned"]
 REVIEWS = "skills:\n  creation_nudge_interval: 1\n"
 """Hermes reviews a conversation in the background after every turn with a call."""
@@ -23,7 +19,7 @@ REVIEWS = "skills:\n  creation_nudge_interval: 1\n"
 
 @pytest.mark.slow
 def test_the_plugin_in_two_processes_of_hermes(tmp_path: Path) -> None:
-    """Enabled by its own command; warm, also after a restart and in reviews; guarded; its database holds none of it."""
+    """Enabled by its own command; warm, also after a restart and in reviews; its database holds none of it."""
     steps = [
         turn(match="TESTED", calls=[terminal("echo hello", "call_house_1")]),
         turn(match="TESTED", text="They pass."),
@@ -31,13 +27,9 @@ def test_the_plugin_in_two_processes_of_hermes(tmp_path: Path) -> None:
         turn(match="REVIEWED", calls=[terminal("echo reviewed", "call_house_2")]),
         turn(match="REVIEWED", text="Said."),
         turn(match="REVIEWED", text="Nothing to save."),
-        turn(match="DENIED", calls=[terminal(RISKY, "call_house_3")]),
-        turn(match="DENIED", text="Then not."),
-        turn(match="ALLOWED", calls=[terminal(RISKY, "call_house_4")]),
-        turn(match="ALLOWED", text="It is gone."),
         turn(match="DELEGATED", calls=[_delegates("Look at SUBTASK.", "call_house_5")]),
     ]
-    with serve_script(*steps) as server, serving(tmp_path / "service") as service:
+    with serve_script(*steps) as server:
         house = House(tmp_path / "house", server, enabled=False)
         house.keep_template()
         enabled = house.command("plugins", "enable", "seasoned", "--no-allow-tool-override")
@@ -47,44 +39,24 @@ def test_the_plugin_in_two_processes_of_hermes(tmp_path: Path) -> None:
         assert "Traceback" not in chat.stderr
         (first,) = [line.split()[1] for line in chat.stderr.splitlines() if line.startswith("session_id:")]
         house.add_settings(REVIEWS)
-        _decide(service, ("deny", {"reason": "not on a Sunday"}), ("approve", {}))
         sessions = house.play(
             {"session": first, "turns": ["And now?"], "toolsets": TOOLSETS},
             *[{"turns": [f"Be {word}."], "toolsets": TOOLSETS} for word in WORDS],
-            SEASONED_CONFIRM_URL=service.url,
-            SEASONED_CONFIRM_TOKEN=service.tokens["agent"],
         )
         _is_warm_in_both(house)
         _keeps_the_prefix(house)
         _child_begins_cold(house)
-        assert "alice denied 'delete_data': not on a Sunday" in _result(house, "call_house_3")["error"]
-        assert _result(house, "call_house_4")["output"] == "gone"
         kept = house.words_in_hermes()
         assert "seasoned:" not in kept
         assert "warm_" not in kept.replace("warm_session", "")
         judged = dict(house.rows("SELECT call_id, counts_as FROM call WHERE tool = 'terminal'"))
-        assert judged == {f"call_house_{at}": "declined" if at == 3 else "ok" for at in range(1, 5)}
+        assert judged == {f"call_house_{at}": "ok" for at in (1, 2)}
         warm = {root for (root,) in house.rows("SELECT lineage_root FROM warm_block")}
         assert warm == {f"hermes:{session}" for session in sessions}
 
 
 def _delegates(goal: str, call_id: str) -> dict[str, Any]:
     return {"tool": "delegate_task", "arguments": {"goal": goal, "background": False}, "id": call_id}
-
-
-def _decide(service: Serving, *decisions: tuple[str, dict[str, Any]]) -> None:
-    """One request after the other is decided as told, from another thread."""
-
-    def watch() -> None:
-        left, deadline = list(decisions), time.monotonic() + 170
-        with service.client("alice") as client:
-            while left and time.monotonic() < deadline:
-                for one in client.get("/confirm", params={"status": "pending"}).json()["requests"]:
-                    verb, body = left.pop(0)
-                    service.decide(one["id"], verb, **body)
-                time.sleep(0.05)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _is_warm_in_both(house: House) -> None:
@@ -108,14 +80,3 @@ def _child_begins_cold(house: House) -> None:
     children = [body for body in house.requests("SUBTASK") if "DELEGATED" not in json.dumps(body)]
     assert children
     assert not any(block_of(body) for body in children)
-
-
-def _result(house: House, call_id: str) -> dict[str, Any]:
-    """What the model was given for a call."""
-    (found,) = {
-        message["content"]
-        for body in house.requests(call_id)
-        for message in body["messages"]
-        if message.get("tool_call_id") == call_id
-    }
-    return dict(json.loads(found))

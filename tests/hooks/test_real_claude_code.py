@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
-from uuid import NAMESPACE_OID, uuid5
 
 from tests.example.examples import example
 from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
@@ -20,8 +17,6 @@ FIRST = "11111111-1111-4111-8111-111111111111"
 SECOND = "22222222-2222-4222-8222-222222222222"
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 WRAPPED, PLAIN = "rtk make test", "make test"
-UUID = r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
-DAY = r"\b20\d\d-\d\d-\d\d(?=T\d\d:)"
 ASKED = "How many again? Fix the lint errors too."
 # What a program printed, which must not become a note by itself.
 COPIES = note(f"Note: {WEEK}!")
@@ -39,21 +34,6 @@ class ClaudeCode(Connected):
     def ask(self, prompt: str, *options: str, folder: Path | None = None) -> list[object]:
         at = ["env", "-C", folder or self.work]
         return [*at, claude_code(), "-p", prompt, *options, "--allowedTools", "Bash,Read,Edit,Agent"]
-
-    def record_again(self, prompt: str, *others: str) -> None:
-        """More sessions like the one that was asked this: its record with other words and ids, on the days before.
-
-        That is quicker than to start Claude Code again.
-        """
-        (found,) = [one for one in (self.home / ".claude" / "projects").glob("*/*.jsonl") if prompt in one.read_text()]
-        for days, other in enumerate(others, 1):
-
-            def renewed(text: str, days: int = days, other: str = other) -> str:
-                text = re.sub(UUID, lambda one: str(uuid5(NAMESPACE_OID, f"{one[0]} {days}")), text)
-                text = re.sub(DAY, lambda one: str(date.fromisoformat(one[0]) - timedelta(days=days)), text)
-                return re.sub(r"\b(msg|toolu|req)_\w+", rf"\g<0>x{days}", text).replace(prompt, other)
-
-            found.with_stem(renewed(found.stem)).write_text(renewed(found.read_text()))
 
 
 def bash(command: str) -> dict[str, Any]:
@@ -77,21 +57,18 @@ def said_after(line: Line, command: str) -> str:
 
 
 def connected(home: Path) -> ClaudeCode:
-    """A user with five sessions behind them in two projects, and a template; then Claude Code is connected."""
+    """A user with three sessions behind them, and a template; then Claude Code is connected."""
     found = ClaudeCode(home)
-    other, notes = found.new_folder("other"), found.work / "notes.txt"
+    notes = found.work / "notes.txt"
     notes.write_text("one")
     learned: list[dict[str, Any]] = []
     for old, new in (("one", "two"), ("two", "three")):
         learned += [bash(WRAPPED), bash(PLAIN), bash("make lint"), bash(WRONG), bash(RIGHT)]
         learned += [edit(notes, "no such text", new), read(notes), edit(notes, old, new), {"text": "Three were late."}]
     learned += [bash(PLAIN), {"text": "They pass."}]
-    learned += [bash("rtk make verify"), bash("make verify"), {"text": "Verified."}]
     asked = [found.ask("How many parcels were late in week 9?", "--session-id", FIRST), found.ask("Once more.")]
-    asked += [found.ask("Do they pass?"), found.ask("Verify it.", folder=other)]
-    found.run(learned, *asked)
+    found.run(learned, *asked, found.ask("Do they pass?"))
     assert notes.read_text() == "three"
-    found.record_again("Verify it.", "Verify it again.")
     found.seasoned("scan")
     found.teach(example("Bash", arguments={"command": RIGHT, "description": "Report"}))
     found.configure(model="scripted", base_url=f"http://127.0.0.1:{REVIEW_PORT}/v1", review_skill_calls=3)
@@ -113,7 +90,6 @@ def run_all(place: ClaudeCode) -> tuple[list[Line], list[Line]]:
             bash(WRAPPED),
             edit(place.work / "names.txt", "no such text", "two"),
             {**bash(PLAIN), "pause": 0.1},  # Claude Code writes its transcript a moment later
-            bash("rtk make verify"),
             {"text": "Three."},
             {"match": "Go on.", "without": "TEXT ONLY", "text": "Still three."},
             {"match": "TEXT ONLY", "text": "<summary>Parcels were counted.</summary>"},
@@ -182,24 +158,6 @@ def check_an_edit_that_claude_code_refused_gets_no_late_answer(
     assert not [one for line in lines for one in shown(line) if "names.txt" in one]
 
 
-def check_other_folders_see_only_their_own(place: ClaudeCode, ran: tuple[list[Line], list[Line]]) -> None:
-    assert not [one for line in ran[0] for one in shown(line) if "verify" in one]
-    (place.config.home / "config.toml").write_text("")  # no review: it would need its model
-    (place.home / "empty").mkdir()
-    folders = {"other": place.home / "other", "empty": place.home / "empty"}
-    script = [bash(WRAPPED), bash(WRONG), bash("rtk make verify"), bash("rtk make lint"), {"text": "No."}]
-    prompt = "Fix the tests and the lint errors."
-    _, asked, _ = place.run(script * len(folders), *[place.ask(prompt, folder=folder) for folder in folders.values()])
-    seen = {
-        name: {one for line in asked if str(folder) in line["text"] for one in shown(line)}
-        for name, folder in folders.items()
-    }
-    assert all(sum(str(folder) in line["text"] for line in asked) >= 5 for folder in folders.values())
-    assert {name: said for name, said in seen.items() if name != "other" and said} == {}
-    assert any("make verify" in one for one in seen["other"]), "its own"
-    assert not [one for one in seen["other"] if PLAIN in one or "make lint" in one or "wp" in one]
-
-
 def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills(
     place: ClaudeCode, ran: tuple[list[Line], list[Line]]
 ) -> None:
@@ -238,7 +196,6 @@ def test_a_connected_claude_code_begins_warm_asks_recalls_and_is_reviewed(home: 
         check_a_call_that_is_known_to_fail_brings_what_works,
         check_an_edit_that_claude_code_refused_gets_no_late_answer,
         check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,
-        check_other_folders_see_only_their_own,
         check_no_hook_failed,
         check_undone_the_settings_are_as_they_were,
     ):

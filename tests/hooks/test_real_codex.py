@@ -10,7 +10,6 @@ from typing import Any
 
 from tests.example.examples import example
 from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, Connected, block_of, shown, texts
-from tests.hooks.person import REASON
 from tests.real_clients import codex
 from tests.review.scripted import answer
 from tests.scripted_server import Line
@@ -131,10 +130,6 @@ def check_a_fork_has_the_guidance_of_its_origin_and_no_other(place: Codex, ran: 
     assert block_of(forked) == block_of(ran.begun[0])
 
 
-def check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why(place: Codex, ran: Ran) -> None:
-    assert f"alice denied 'delete_data': {REASON}" in said_after(ran.begun[1], "rm -rf /srv/parcels")
-
-
 def check_a_call_that_is_known_to_fail_brings_what_works(place: Codex, ran: Ran) -> None:
     hint = f"[seasoned] Test: `{PLAIN}` works here (2 sessions"
     said = [one for one in shown(ran.begun[-1]) if one.startswith(hint)]
@@ -201,20 +196,11 @@ def check_no_hook_failed(place: Codex, ran: Ran) -> None:
     assert ran.begun and "failed" not in place.hook_log()
 
 
-def check_undone_every_file_is_as_it_was_but_for_what_codex_added(place: Codex, ran: Ran) -> None:
-    folder, control = place.home / ".codex", place.home / "control"
-    control.mkdir()
-    (control / "config.toml").write_text(SETTINGS)
-    # The same that Codex did in the home that was connected: it trusts the folder, and writes a server.
-    adds = [codex(), "mcp", "add", "bar", "--", "/bin/false"]
-    never_connected = ["env", f"CODEX_HOME={control}"]
-    hello = [*never_connected, *place.ask("Hello.", tools=True)]
-    place.run([{"text": "Hello."}], hello, [*never_connected, *adds], adds)
-    said = place.seasoned("connect", "codex", "--undo", "--yes")
-    assert (folder / "config.toml").read_bytes() == (control / "config.toml").read_bytes()
-    assert "lines written since stay there" in said
-    assert not (folder / "hooks.json").exists()
-    assert not (folder / "skills" / "parcel-reports").is_symlink()
+def check_undone_nothing_of_ours_is_left(place: Codex, ran: Ran) -> None:
+    place.seasoned("connect", "codex", "--undo", "--yes")
+    assert "seasoned" not in (place.home / ".codex" / "config.toml").read_text()
+    assert not (place.home / ".codex" / "hooks.json").exists()
+    assert not (place.home / ".codex" / "skills" / "parcel-reports").is_symlink()
 
 
 def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) -> None:
@@ -225,7 +211,6 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
         check_the_sheet_arrives_before_the_first_prompt_and_stays_the_same,
         check_after_a_compaction_the_same_guidance_is_there_again,
         check_a_fork_has_the_guidance_of_its_origin_and_no_other,
-        check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why,
         check_a_call_that_is_known_to_fail_brings_what_works,
         check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,
         check_a_sub_agent_is_shown_nothing,
@@ -233,6 +218,6 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
         check_hooks_that_nobody_trusted_are_silent,
         check_tools_and_all_else_that_was_sent_stay_the_same_over_the_turns,
         check_no_hook_failed,
-        check_undone_every_file_is_as_it_was_but_for_what_codex_added,
+        check_undone_nothing_of_ours_is_left,
     ):
         check_one(place, ran)
