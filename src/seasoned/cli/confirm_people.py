@@ -15,7 +15,7 @@ import click
 
 from seasoned.app.confirm import open_book
 from seasoned.cli.options import Commands, file_type, json_option, wants_json
-from seasoned.cli.output import answered, as_fields, say, table, when
+from seasoned.cli.output import answered, as_fields, records, say, when
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import load
 from seasoned.confirm.client import ConfirmClient, configured_client
@@ -174,8 +174,7 @@ def token_list() -> None:
         found = credentials(book.database)
     if answered("confirm-tokens", {"count": len(found), "credentials": [as_fields(one) for one in found]}):
         return
-    rows = [(one.name, one.role, one.person, when(one.created_at), when(one.revoked_at)) for one in found]
-    table(["name", "role", "person", "made", "revoked"], rows, nowrap=["name"])
+    records(found, "name role person made=created_at revoked=revoked_at", nowrap=["name"])
 
 
 @token.command()
@@ -303,8 +302,8 @@ def allow(
     elif not found:
         say("Nothing is allowed without being asked.")
     else:
-        rows = [(one.number, one.action, one.project, one.host, when(one.until), one.by, when(one.at)) for one in found]
-        table(["number", "action", "project", "host", "until", "by", "since"], rows, nowrap=["action"])
+        until_column = ("until", lambda one: when(one.until))
+        records(found, "number action project host", until_column, "by since=at", nowrap=["action"])
 
 
 def _print_policy(place: Path) -> None:

@@ -35,7 +35,7 @@ from seasoned.atomic_write import write_atomic
 from seasoned.begin.receipt import Receipt, find_conversation, receipt_of, require_conversation, why_cold
 from seasoned.cli.connect import show_diff, show_plan
 from seasoned.cli.options import PATHS_HELP, agrees, dry_run_option, json_option, paths_argument, wants_json, yes_option
-from seasoned.cli.output import ReadingBar, answered, printable, say, table, when
+from seasoned.cli.output import ReadingBar, answered, printable, records, say, table, when
 from seasoned.cli.project import histories, passed_over_answer
 from seasoned.config import Config, load
 from seasoned.connect.instruction_file import ShownList, read_shown, save_shown
@@ -223,21 +223,10 @@ def backtest(paths: tuple[Path, ...], project: str | None, fewest: int, shown: b
 
 def _print_backtest(found: Backtest) -> None:
     every = (*found.projects, found.all)
-    columns = ["project", "sessions", "told", "lines", "right where done", "as written", "covered", "baseline", "worth"]
-    table(columns, [_cells(one) for one in every], nowrap=["project"], title="At the start and the first prompt")
+    head = ["project", "sessions", "told", "lines", "right where done", "as written", "covered", "baseline", "worth"]
+    table(head, [_cells(one) for one in every], nowrap=["project"], title="At the start and the first prompt")
     say()
-    columns = [
-        "project",
-        "mistakes",
-        "known",
-        "in time",
-        "late",
-        "right",
-        "hints",
-        "false per 500",
-        "foreign",
-        "tokens",
-    ]
+    head = ["project", "mistakes", "known", "in time", "late", "right", "hints", "false per 500", "foreign", "tokens"]
     rows = [
         (
             _name(one),
@@ -253,7 +242,7 @@ def _print_backtest(found: Backtest) -> None:
         )
         for one in every
     ]
-    table(columns, rows, nowrap=["project"], title="At calls")
+    table(head, rows, nowrap=["project"], title="At calls")
     say(_BACKTEST_WORDS)
     if found.left_out:
         say(f"Left out: {plural(found.left_out, 'session')} without a time or a project, or with too few others.")
@@ -360,10 +349,7 @@ def _print_receipt(found: Receipt, cold: str) -> None:
     if found.shown:
         states = [f"{found.count(name)} {name}" for name in ("used", "not used", "failed", "unknown")]
         say(f"{plural(len(found.shown), 'thing')} shown: {', '.join(states)}.\n")
-        table(
-            ["when", "where", "what", "used"],
-            [(when(one.at), _PLACES[one.place], printable(one.text), one.used) for one in found.shown],
-        )
+        records(found.shown, "when=at", ("where", lambda one: _PLACES[one.place]), "what=text used")
         for reason in dict.fromkeys(one.reason for one in found.shown if one.reason):
             click.echo(f"\nUnknown: {reason}.", nl=False)
         say()
