@@ -16,11 +16,14 @@ import httpx2
 import pytest
 
 from seasoned.config import Config
+from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.notify.chat import Poller, Telegram, receive_update
 from seasoned.confirm.notify.http import NotSent, open_client, sign
-from seasoned.confirm.notify.message import ConfiguredChannel
+from seasoned.confirm.notify.message import ConfiguredChannel, DecisionReply, decide_for
+from seasoned.confirm.people.credential import MOST_SECONDS, UnlockedPhones
+from seasoned.confirm.request.request import Request
 from seasoned.errors import UsageError
-from tests.confirm.keys import make_person, unlock, unlocked_phones
+from tests.confirm.keys import make_person, revoke, unlock, unlocked_phones
 from tests.confirm.other_side import DiscordServer, Mood, Receiver, TelegramServer, closed_url
 from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
 from tests.each_case import check_each
@@ -428,3 +431,29 @@ def test_what_was_refused_before_the_phone_was_unlocked_never_counts_later(hook:
     assert hook.say(_ruling(request.id)).json()["sentence"].startswith("Locked")
     assert scene.look(request).status == "pending"
     assert hook.say(_ruling(request.id), now=scene.clock.now, number="m2").json()["outcome"] == "decided"
+
+
+def press(scene: Notified, request: Request) -> DecisionReply:
+    return decide_for(scene.book, scene.channels["hook"], MIRA, request.id, approve=True)
+
+
+def test_a_phone_decides_only_while_it_is_unlocked(tmp_path: Path) -> None:
+    way = ConfiguredChannel(name="hook", kind="webhook", to="u", url="u", token="t", people=PEOPLE)
+    with Notified(Config(home=tmp_path / "home"), {"hook": way}) as scene:
+        book, request = scene.book, scene.submit()
+        book.phones = UnlockedPhones()
+        assert press(scene, request).sentence.startswith("Locked")
+        book.phones.add(book.database, unlock(book.database, "mira", now=NOW), now=NOW, seconds=60)
+        assert book.audit(1)[0].event == "phone_unlocked"
+        assert press(scene, request).outcome == "decided"
+        late = scene.submit()
+        scene.clock.now += 60
+        assert press(scene, late).sentence.startswith("Locked"), "its time is over"
+        book.phones.add(book.database, unlock(book.database, "mira", now=NOW), now=scene.clock.now)
+        revoke(book.database, "mira", now=scene.clock.now)
+        assert press(scene, late).outcome == "refused"
+        assert scene.book.look(scene.noor, late.id).status == "pending"
+        assert verify(book.database).ok
+        for seconds in (0, MOST_SECONDS + 1):
+            with pytest.raises(UsageError, match="up to 30 days"):
+                book.phones.add(book.database, unlock(book.database, "noor", now=NOW), now=NOW, seconds=seconds)

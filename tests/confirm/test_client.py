@@ -13,14 +13,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.confirm.client import (
-    ConfirmClient,
-    NotConfirmed,
-    RequestView,
-    Unreachable,
-    configured_client,
-    in_thread,
-)
+from seasoned.confirm.client import ConfirmClient, NotConfirmed, RequestView, Unreachable, configured_client, in_thread
 from seasoned.confirm.policy import Listen, Policy
 from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.errors import CannotDo, UsageError

@@ -10,11 +10,7 @@ from argon2 import PasswordHasher
 
 from seasoned.confirm.audit.chain import newest_entries
 from seasoned.confirm.audit.verify import verify
-from seasoned.confirm.people.change import (
-    make_credential,
-    replace_policy,
-    revoke_credential,
-)
+from seasoned.confirm.people.change import make_credential, replace_policy, revoke_credential
 from seasoned.confirm.people.credential import (
     UnlockedCredential,
     authenticate,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,11 +16,12 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.confirm.people.change import first_admin, replace_policy
-from seasoned.confirm.policy import ActionRule, AllowRule, Listen, Policy, RateRule
+from seasoned.confirm.policy import ActionRule, AllowRule, Channel, Listen, Policy, RateRule
 from seasoned.confirm.service import ConfirmService
 from seasoned.errors import CannotDo
 from seasoned.store import open_database
-from tests.confirm.keys import revoke, unlock
+from tests.confirm.keys import WORDS, revoke, unlock
+from tests.confirm.other_side import OtherSide
 from tests.confirm.serving import ASKED, Serving, running, serving
 from tests.each_case import check_each
 
@@ -298,6 +301,16 @@ def test_health_counts_what_is_pending_and_says_no_more_to_strangers(service: Se
     assert said.timestamp() == pytest.approx(before["timestamp"], abs=0.1)
 
 
+def test_a_phone_is_unlocked_with_the_passphrase_alone(service: Serving) -> None:
+    with service.client("alice") as alice, service.client("agent") as agent:
+        assert alice.post("/confirm/phone", json={"passphrase": "not the right words"}).status_code == 401
+        assert agent.post("/confirm/phone", json={"passphrase": WORDS}).status_code == 401
+        done = alice.post("/confirm/phone", json={"passphrase": WORDS, "seconds": 60}).json()
+    assert (done["name"], done["channels"]) == ("alice", ["telegram", "discord", "webhook"])
+    assert service.service is not None
+    assert service.service.phones.until("alice", now=done["expires_at"] - 1) == done["expires_at"]
+
+
 def _agree(found: Serving, text: str) -> None:
     """Have a person agree to a policy, and make it the one in force."""
     assert found.service is not None
@@ -341,3 +354,48 @@ def test_the_service_runs_on_postgres_as_well(tmp_path: Path, postgres_url: str)
             assert client.get(f"/confirm/%00{made['id']}").status_code == 404
             assert client.post("/confirm", json={**ASKED, "details": {"text": "a\x00b"}}).status_code in (202, 400)
         assert found.decide(made["id"]).json()["status"] == "approved"
+
+
+def test_the_service_tells_channels_and_admins_see_in_health_what_has_not_arrived(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("a secret of thirty-two characters", "utf-8")
+    other = OtherSide()
+    ways = {"hook": f"{other.url}/in", "gone": "http://127.0.0.1:9/nobody"}
+    channels = {
+        name: Channel(kind="webhook", to=url, token_file=tmp_path / "secret", people={"p1": "alice"})
+        for name, url in ways.items()
+    }
+    with serving(tmp_path / "home", policy=Policy(channel=channels)) as found:
+        made = found.ask()
+        other.wait_for(lambda: len(other.heard) == 1, 60)
+        with found.client("root") as admin, found.client("alice") as approver:
+            ends = time.monotonic() + 60
+            # An attempt is counted when it begins; its error is known when it ends.
+            while not (unsent := [one for one in admin.get("/health").json()["unsent"] if one["last_error"]]):
+                assert time.monotonic() < ends
+                time.sleep(0.02)
+            assert "unsent" not in approver.get("/health").json()
+        found.decide(made["id"], "deny")
+        other.wait_for(lambda: len(other.heard) == 2, 60)
+    (left,) = unsent
+    assert (left["request_id"], left["channel"], left["event"]) == (made["id"], "gone", "submitted")
+    assert left["attempts"] == 1
+    told = [heard.value for heard in other.heard]
+    assert [one["type"] for one in told] == ["confirm.submitted", "confirm.decided"]
+    assert {one["data"]["id"] for one in told} == {made["id"]}
+    other.close()
+
+
+def test_a_log_that_cannot_be_written_covers_nothing_with_tracebacks(tmp_path: Path) -> None:
+    """A process that may not write a byte meets the same error as on a full disk."""
+    code = f"""
+import resource
+from pathlib import Path
+from seasoned.app.stores import open_log
+from seasoned.config import Config
+from seasoned.redact.key import Secrecy
+log = open_log(Config(home=Path({str(tmp_path / "home")!r})), Secrecy(b"k" * 32))
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+log.warning("nowhere to write this")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stderr == b""

@@ -19,14 +19,7 @@ from seasoned.example.library.storage import Library
 from seasoned.experiment.analysis.task_run import TaskRun
 from seasoned.experiment.run.design import Material, arms_named, new_design
 from seasoned.experiment.run.run_store import designs, keep_design, load_design, load_records
-from seasoned.experiment.run.runner import (
-    AgentRun,
-    ModelUnreachable,
-    PlannedRun,
-    RoundBudget,
-    make_runs,
-    units_of,
-)
+from seasoned.experiment.run.runner import AgentRun, ModelUnreachable, PlannedRun, RoundBudget, make_runs, units_of
 from seasoned.experiment.task.task_file import load_tasks
 from seasoned.store import open_store
 from tests.experiment.scripted import Scripted, knows_by_example, many_tasks, write_tasks

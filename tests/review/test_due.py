@@ -11,15 +11,7 @@ from hypothesis import strategies as st
 
 from seasoned.config import Config, load
 from seasoned.errors import UsageError
-from seasoned.review.due import (
-    ReviewCount,
-    Reviewer,
-    ReviewSettings,
-    day_of_reviews,
-    is_due,
-    reviewer_of,
-    settings_of,
-)
+from seasoned.review.due import ReviewCount, Reviewer, ReviewSettings, day_of_reviews, is_due, reviewer_of, settings_of
 from tests.each_case import each_case
 
 HOME = Path("/nowhere")

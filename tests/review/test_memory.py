@@ -149,10 +149,7 @@ def test_only_the_owner_can_read_memory(journal: ChangeJournal) -> None:
     add(journal, "notes", "x", by=AGENT)
     assert (journal.memory_folder / "MEMORY.md").stat().st_mode & 0o777 == 0o600
     assert journal.memory_folder.stat().st_mode & 0o777 == 0o700
-
-
-def test_a_file_keeps_the_rights_it_has(journal: ChangeJournal) -> None:
-    add(journal, "notes", "x", by=AGENT)
+    # Rights that a person gave stay.
     (journal.memory_folder / "MEMORY.md").chmod(0o640)
     add(journal, "notes", "y", by=AGENT)
     assert (journal.memory_folder / "MEMORY.md").stat().st_mode & 0o777 == 0o640
