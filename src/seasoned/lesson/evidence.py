@@ -85,6 +85,8 @@ def evidence_of(track: Track) -> SessionEvidence:
     repaired_by = {one.failed: one for one in repairs(track.calls, targets=targets)}
     folder = track.cwd
     used = track.usage.with_cache
+    # Read once: the calls behind every failure are searched for what did the same.
+    uses = [tuple(form_uses(call, folder)) for call in track.calls]
     return SessionEvidence(
         session=str(track.ref),
         root=track.root,
@@ -93,9 +95,9 @@ def evidence_of(track: Track) -> SessionEvidence:
         started=track.started,
         ended=track.ended,
         task=next((call.intent for call in track.calls if call.intent), "")[:_TASK_CHARS],
-        uses=tuple(use for call in track.calls for use in form_uses(call, folder)),
+        uses=tuple([use for found in uses for use in found]),
         failures=tuple(
-            _failed_call(track.calls, at, repaired_by.get(at), folder, is_signal=targets.is_signal(at))
+            _failed_call(track.calls, uses, at, repaired_by.get(at), folder, is_signal=targets.is_signal(at))
             for at in targets.failed
         ),
         tokens_of_call=used / len(track.calls) if used and track.calls else None,
@@ -140,7 +142,13 @@ _NARROWING = names(
 
 
 def _failed_call(
-    calls: Sequence[JudgedCall], at: int, repair: Repair | None, folder: str | None, *, is_signal: bool
+    calls: Sequence[JudgedCall],
+    uses: Sequence[Sequence[FormUse]],
+    at: int,
+    repair: Repair | None,
+    folder: str | None,
+    *,
+    is_signal: bool,
 ) -> FailedCall:
     call = calls[at]
     error = call.result or ""
@@ -153,7 +161,7 @@ def _failed_call(
         calls=lost,
         seconds=_seconds(calls, at, at + lost),
     )
-    other = _other_program(calls, at, folder, is_signal=is_signal)
+    other = _other_program(calls, uses, at, is_signal=is_signal)
     if repair is None and other is None:
         return failed
     if other is not None:
@@ -211,7 +219,7 @@ _RUNNERS = names(
 
 
 def _other_program(
-    calls: Sequence[JudgedCall], at: int, folder: str | None, *, is_signal: bool
+    calls: Sequence[JudgedCall], uses: Sequence[Sequence[FormUse]], at: int, *, is_signal: bool
 ) -> tuple[Way, str] | None:
     """What did the same for a call that could not run: `pnpm test` for `npm test`. None if nothing did.
 
@@ -224,10 +232,11 @@ def _other_program(
     is_same_script = is_signal or (wrong is not None and wrong.purpose == "other")
     if wrong is None or (is_same_script and not script):
         return None
-    for later in calls[at + 1 : at + 1 + MAX_CALLS_TO_REPAIR]:
+    behind = slice(at + 1, at + 1 + MAX_CALLS_TO_REPAIR)
+    for later, used in zip(calls[behind], uses[behind], strict=True):
         if later.kind == "file" and tool_of(later.tool).form == "file_write":
             return None
-        for use in form_uses(later, folder):
+        for use in used:
             form = whole_form(use.form)
             if form == wrong.form:
                 return None
