@@ -27,9 +27,9 @@ _ASIDE = names("cd echo printf export set sleep true : pwd source . mkdir tail h
 # Commands that nearly never fail, so that behind `&&` what follows them did.
 _SAFE = frozenset(f"git {sub}" for sub in ("add", "status", "diff", "log", "branch", "stash"))
 _SHELL_SAYS = LazyRegex(r"(?:zsh|bash|sh)(?::\d+)?: (?:line \d+: )?command not found: (?P<program>\S+)")
-# Errors that name their remedy, and those of edits: the agent reads the file again by itself.
+# Errors that name their remedy, and those of edits: the agent reads the file again by itself. In lower case, as causes.
 _SAYS_ENOUGH = LazyRegex(
-    r"(?i)\bread (?:it|the file|this file) (?:first|again)\b|\bdid you mean\b|to replace all occ|has not been read"
+    r"\bread (?:it|the file|this file) (?:first|again)\b|\bdid you mean\b|to replace all occ|has not been read"
     r"|modified since read|string to replace not found|failed to find expected lines|failed to find context"
     r"|no changes to make: old_string and new_string|file has changed since"
 )
@@ -98,7 +98,7 @@ def placed_form(one: WrittenCommand, place: str) -> str:
 
 def explains_itself(error: str) -> bool:
     """Whether an error already says what to do: repeating that would be noise."""
-    return _SAYS_ENOUGH.compiled.search(error[:600]) is not None
+    return _SAYS_ENOUGH.compiled.search(error[:600].lower()) is not None
 
 
 def kind_of_failure(tool: str, command: str | None, error: str) -> FailureKind:
