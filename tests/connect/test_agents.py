@@ -12,7 +12,6 @@ import pytest
 from seasoned.config import load
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.json_text import read_json
-from tests.cli.run import seasoned
 from tests.connect.connecting import connect, connect_json
 
 # By agent: the file with its hooks, the file with its servers, and what the user has in both.
@@ -90,31 +89,6 @@ def test_hooks_and_server_join_what_the_user_wrote_and_go_again_to_the_byte(agen
     assert after.pop(servers) == before.pop(servers).replace(b"{", added, 1)
     assert after == before
     assert not (home / ".seasoned" / "connect" / agent).exists()
-
-
-def test_what_a_user_left_empty_stays_when_an_edited_file_is_undone(home: Path) -> None:
-    own = {
-        ".gemini/settings.json": '{"mcpServers": {}, "hooks": {"SessionStart": []}}',
-        ".qwen/settings.json": "{}",
-        ".copilot/mcp-config.json": '{"mcpServers": {}}',
-        ".cursor/hooks.json": '{"version": 1, "hooks": {}}',
-        ".claude/settings.json": '{"hooks": {}, "env": {}}',
-        ".codex/hooks.json": '{"hooks": {}}',
-    }
-    for name, text in own.items():
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text(text)
-    agents = [name.split("/")[0][1:].replace("claude", "claude-code") for name in own]
-    for agent in agents:
-        seasoned("connect", agent, "--yes")
-    for name in own:
-        path = home / name
-        path.write_text(path.read_text().replace("{", '{"added": 1, ', 1))
-    for agent in agents:
-        seasoned("connect", agent, "--undo", "--yes")
-    for name, text in own.items():
-        left = read_json((home / name).read_text(), comments=True).value
-        assert left == {"added": 1, **read_json(text).value}, name
 
 
 @pytest.mark.parametrize("agent", NEW)

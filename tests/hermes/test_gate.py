@@ -92,7 +92,9 @@ def test_without_a_service_a_person_at_a_terminal_allows_exactly_one_call(home: 
     assert refused(RISKY) is not None, "once"
 
 
-def test_a_yes_through_the_service_lets_exactly_that_call_of_this_session_run_once(configured: Serving) -> None:
+def test_a_no_says_why_and_a_yes_lets_exactly_that_call_of_this_session_run_once(configured: Serving) -> None:
+    decide_next(configured, "deny", reason="not on a Sunday")
+    assert "alice denied 'delete_data': not on a Sunday" in str(refused(RISKY))
     asked = decide_next(configured, "approve")
     assert refused(RISKY) is None
     while not asked:

@@ -52,6 +52,13 @@ def hook(
     return found
 
 
+def why_denied(text: str, *options: str, agent: str = "claude-code", **environment: str) -> str:
+    """The reason that the model is given for a call that is blocked."""
+    said = hook(text, *options, agent=agent, **environment)
+    assert said is not None and said["permissionDecision"] == "deny"
+    return said["permissionDecisionReason"]
+
+
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     with serving(tmp_path_factory.mktemp("service")) as found:
@@ -108,20 +115,14 @@ def test_a_high_risk_call_runs_after_a_person_agreed_to_exactly_it(configured: S
 
 def test_a_denied_call_is_blocked_and_the_model_is_told_why(configured: Serving) -> None:
     decide_next(configured, "deny", reason="use the archive instead")
-    said = hook(event(RISKY))
-    assert said is not None
-    assert said["permissionDecision"] == "deny"
-    assert "alice denied 'delete_data': use the archive instead" in said["permissionDecisionReason"]
+    assert "alice denied 'delete_data': use the archive instead" in why_denied(event(RISKY))
 
 
 def test_when_nobody_answers_in_time_the_call_is_blocked_before_the_agent_gives_the_hook_up(
     configured: Serving,
 ) -> None:
     begun = time.monotonic()
-    said = hook(event(RISKY), "--wait-seconds", "1")
-    assert said is not None
-    assert said["permissionDecision"] == "deny"
-    assert "not decided in the time" in said["permissionDecisionReason"]
+    assert "not decided in the time" in why_denied(event(RISKY), "--wait-seconds", "1")
     assert time.monotonic() - begun < 10
 
 
@@ -129,15 +130,9 @@ def test_a_service_that_takes_the_connection_and_says_nothing_is_a_no_in_time() 
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        said = hook(
-            event(RISKY),
-            "--wait-seconds",
-            "1",
-            SEASONED_CONFIRM_URL=f"http://127.0.0.1:{silent.getsockname()[1]}",
-            SEASONED_CONFIRM_TOKEN="ssn_agent_x",
-        )
-    assert said is not None
-    assert (said["permissionDecision"], "no answer came in time" in said["permissionDecisionReason"]) == ("deny", True)
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        given = {"SEASONED_CONFIRM_URL": url, "SEASONED_CONFIRM_TOKEN": "ssn_agent_x"}
+        assert "no answer came in time" in why_denied(event(RISKY), "--wait-seconds", "1", **given)
 
 
 @pytest.mark.parametrize(
@@ -150,10 +145,7 @@ def test_a_service_that_takes_the_connection_and_says_nothing_is_a_no_in_time() 
     ],
 )
 def test_whatever_fails_blocks_a_high_risk_call_with_its_reason(environment: dict[str, str], why: str) -> None:
-    said = hook(event(RISKY), **environment)
-    assert said is not None
-    assert said["permissionDecision"] == "deny"
-    assert why in said["permissionDecisionReason"]
+    assert why in why_denied(event(RISKY), **environment)
 
 
 def test_without_a_service_claude_code_asks_with_its_own_question_and_our_reason() -> None:
@@ -165,10 +157,7 @@ def test_without_a_service_claude_code_asks_with_its_own_question_and_our_reason
 
 
 def test_codex_has_no_such_question_so_without_a_service_the_call_is_blocked() -> None:
-    said = hook(event(RISKY), agent="codex")
-    assert said is not None
-    assert said["permissionDecision"] == "deny"
-    assert "seasoned confirm token make YOUR_NAME --role admin --alone" in said["permissionDecisionReason"]
+    assert "seasoned confirm token make YOUR_NAME --role admin --alone" in why_denied(event(RISKY), agent="codex")
 
 
 def test_what_a_session_may_delete_is_its_project_wherever_its_shell_is(tmp_path: Path) -> None:
@@ -199,9 +188,7 @@ def test_a_settings_file_that_cannot_be_read_blocks_a_high_risk_call_and_no_othe
     (home / ".seasoned").mkdir()
     (home / ".seasoned" / "config.toml").write_text("confirm_url = [")
     assert hook(event(HARMLESS)) is None
-    said = hook(event(RISKY))
-    assert said is not None
-    assert said["permissionDecision"] == "deny"
+    assert why_denied(event(RISKY))
 
 
 @each_case(
@@ -219,18 +206,13 @@ def test_a_settings_file_that_cannot_be_read_blocks_a_high_risk_call_and_no_othe
     ],
 )
 def test_what_cannot_be_read_is_blocked_only_where_it_looks_like_high_risk(text: str, is_blocked: bool) -> None:
-    said = hook(text)
-    assert (said is not None) == is_blocked
-    if said is not None:
-        assert said["permissionDecision"] == "deny"
+    assert bool(why_denied(text) if is_blocked else hook(text)) == is_blocked
 
 
 @pytest.mark.parametrize("value", ["soon", "nan", "-5", "1e9"])
 def test_a_slip_in_the_options_does_not_open_the_gate(value: str) -> None:
     service = {"SEASONED_CONFIRM_URL": "http://127.0.0.1:1", "SEASONED_CONFIRM_TOKEN": "x"}
-    said = hook(event(RISKY), "--wait-seconds", value, **service)
-    assert said is not None
-    assert said["permissionDecision"] == "deny"
+    assert why_denied(event(RISKY), "--wait-seconds", value, **service)
 
 
 def test_an_event_that_is_not_known_is_said_and_not_passed_over() -> None:
@@ -252,9 +234,7 @@ def test_a_part_that_cannot_be_imported_ends_with_the_code_that_blocks(missing: 
 
 
 def test_a_call_that_is_longer_than_is_read_is_blocked_for_its_end_was_not_seen() -> None:
-    said = hook(event({"note": "x" * 20_000_000, **RISKY}))
-    assert said is not None
-    assert (said["permissionDecision"], "too long" in said["permissionDecisionReason"]) == ("deny", True)
+    assert "too long" in why_denied(event({"note": "x" * 20_000_000, **RISKY}))
 
 
 def test_one_answer_is_printed_also_when_the_last_word_comes_at_the_same_moment() -> None:

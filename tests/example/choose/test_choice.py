@@ -37,6 +37,11 @@ def tools_of(found: Provisioned) -> list[str]:
     return [one.tool for one in found.block.examples]
 
 
+def ids_of(found: Provisioned) -> list[str]:
+    assert found.block is not None, found.reason
+    return [one.id for one in found.block.examples]
+
+
 def one(tool: str, number: int = 0, **fields: Any) -> Example:
     """An example of its own session and pattern."""
     fields.setdefault("sessions", (f"codex:{tool}-{number}",))
@@ -102,18 +107,14 @@ def test_of_equal_evidence_the_newer_and_then_the_first_by_name() -> None:
 
 def test_an_example_that_its_schema_would_refuse_is_not_shown() -> None:
     right, wrong = one("read_file", 1), one("read_file", 2, arguments={"file": "x"})
-    found = shown(template("t", wrong, right), tools={"read_file": SCHEMA})
-    assert found.block is not None
-    assert [each.id for each in found.block.examples] == [right.id]
+    assert ids_of(shown(template("t", wrong, right), tools={"read_file": SCHEMA})) == [right.id]
 
 
 @pytest.mark.parametrize("state", ["suspended", "retired"])
 def test_what_is_suspended_or_retired_is_never_shown(state: Any) -> None:
     good, bad = one("read_file", 1), one("read_file", 2)
     states = {bad.id: ExampleState(bad.id, state, "It failed.", None, 1.0)}
-    found = shown(template("t", bad, good), states=states)
-    assert found.block is not None
-    assert [each.id for each in found.block.examples] == [good.id]
+    assert ids_of(shown(template("t", bad, good), states=states)) == [good.id]
     assert "suspended, retired or too old" in shown(template("t", bad), states=states, template="t").reason
 
 
@@ -139,9 +140,7 @@ def test_a_tool_that_never_fails_gets_no_second_example() -> None:
 
 def test_a_repaired_call_is_shown_before_others_of_its_tool() -> None:
     plain, repaired = one("a", 1, support=9), one("a", 2, kind="recovery")
-    found = shown(template("t", plain, repaired))
-    assert found.block is not None
-    assert found.block.examples[0].id == repaired.id
+    assert ids_of(shown(template("t", plain, repaired)))[0] == repaired.id
 
 
 def test_no_more_than_twelve_are_shown_and_no_more_than_three_of_a_tool() -> None:

@@ -90,13 +90,6 @@ def test_auto_builds_what_is_new_and_nothing_twice(place: Place) -> None:
         assert load(store, "auto-mixed") == again
 
 
-def test_auto_saves_nothing_where_there_is_nothing_good(place: Place) -> None:
-    place.session("s0", 1, order("#W0012345", fails=True))
-    with place.scanned() as store:
-        assert auto(store, now=NOW, redactor=REDACTOR, options=SMALL) == ()
-        assert snapshot(store).templates == ()
-
-
 def states(store: Store, **more: object) -> list[str]:
     return [one.state for one in settle(store, snapshot(store), now=NOW, **more)]  # type: ignore[arg-type]
 

@@ -210,24 +210,6 @@ def test_every_recovery_of_the_sample_histories_is_a_repair_that_was_planted(sam
     assert all(one["repairs"] for one in shown)
 
 
-# Looked at one by one: the failed call broke a habit of the project, and this call kept it.
-_TRUE_REPAIRS = {
-    "toolu_01E7RWADGb9ObDRJ1EOzHtks": "ws-path",  # search of ws/depots
-    "call_FEj1AdPvjvNT37FUzr3k4MDX": "week",  # 2026-W14
-    "call_DJQPPSO8G7omAWTiEgQsbyEF": "refund",  # an amount within the limit
-}
-
-
-def test_true_repairs_are_shown_as_recoveries(sampled, truth) -> None:
-    shown = {one.sources[0].call: one for one in sampled.examples if one.kind == "recovery"}
-    patterns = {
-        identity: truth[shown[identity].sources[0].session, identity]["pattern"]
-        for identity in _TRUE_REPAIRS
-        if identity in shown
-    }
-    assert patterns == _TRUE_REPAIRS
-
-
 def test_the_sessions_that_were_considered_are_counted(store: Store) -> None:
     options = MiningOptions(min_messages=4, max_sessions=6, source="claude-code")
     made = build(store, name="t", now=NOW, redactor=REDACTOR, options=options)
