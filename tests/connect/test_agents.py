@@ -91,6 +91,26 @@ def test_hooks_and_server_join_what_the_user_wrote_and_go_again_to_the_byte(agen
     assert not (home / ".seasoned" / "connect" / agent).exists()
 
 
+@pytest.mark.parametrize(
+    ("agent", "name", "text"),
+    [
+        ("gemini", ".gemini/settings.json", '{"mcpServers": {}, "hooks": {"SessionStart": []}}'),
+        ("qwen", ".qwen/settings.json", "{}"),
+        ("cursor", ".cursor/hooks.json", '{"version": 1, "hooks": {}}'),
+    ],
+)
+def test_what_a_user_left_empty_stays_when_an_edited_file_is_undone(
+    agent: str, name: str, text: str, home: Path
+) -> None:
+    path = home / name
+    path.parent.mkdir()
+    path.write_text(text)
+    connect(agent, "--yes")
+    path.write_text(path.read_text().replace("{", '{"added": 1, ', 1))
+    connect(agent, "--undo", "--yes")
+    assert read_json(path.read_text(), comments=True).value == {"added": 1, **read_json(text).value}
+
+
 @pytest.mark.parametrize("agent", NEW)
 def test_in_an_empty_home_nothing_is_left_behind_and_parts_can_be_chosen(agent: str, home: Path) -> None:
     assert connect_json(agent, "--yes", "--parts", "confirmations")["parts"] == ["confirmations"]
