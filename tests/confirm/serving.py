@@ -109,10 +109,7 @@ def serving(
 
 @contextmanager
 def running(
-    service: ConfirmService,
-    listen: Listen,
-    *,
-    create: Callable[[ConfirmService], FastAPI] = create_app,
+    service: ConfirmService, listen: Listen, *, create: Callable[[ConfirmService], FastAPI] = create_app
 ) -> Iterator[str]:
     """A service in a thread; its address."""
     addresses: list[str] = []

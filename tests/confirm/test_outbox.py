@@ -214,7 +214,7 @@ def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> No
             "phone": Channel(kind="telegram", to="5", token_file=file, people={"1": "mira"}),
             "ops": Channel(kind="discord", to="6", public_key="ab"),
             "hook": Channel(kind="webhook", to="https://h.test/x"),
-        },
+        }
     )
     environment = {"SEASONED_DISCORD_TOKEN": "d", "SEASONED_WEBHOOK_SECRET": "w"}
     ways = load_channels(policy, Config(home=tmp_path), environment)

@@ -27,10 +27,7 @@ from tests.each_case import check_each
 
 POLICY = Policy(
     rate=RateRule(count=10_000),
-    allow=(
-        AllowRule(action="read_mail"),
-        AllowRule(action="read_news", session="s1"),
-    ),
+    allow=(AllowRule(action="read_mail"), AllowRule(action="read_news", session="s1")),
     action={"rare": ActionRule(count=2, window_seconds=60), "two_keys": ActionRule(approvals=2)},
 )
 

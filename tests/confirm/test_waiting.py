@@ -59,16 +59,10 @@ def _count(service: Serving) -> int:
 
 
 def _until_waiting(service: Serving, count: int = 1) -> None:
+    """Until so many wait; 0: until nobody is left."""
     ends = time.monotonic() + 60
-    while _count(service) < count:
-        assert time.monotonic() < ends, f"{_count(service)} of {count} wait"
-        time.sleep(0.01)
-
-
-def _until_alone(service: Serving) -> None:
-    ends = time.monotonic() + 60
-    while _count(service):
-        assert time.monotonic() < ends, f"{_count(service)} are left"
+    while _count(service) < count or (not count and _count(service)):
+        assert time.monotonic() < ends, f"{_count(service)} wait, not {count}"
         time.sleep(0.01)
 
 
@@ -112,7 +106,7 @@ def test_many_who_wait_are_all_answered_within_a_second(service: Serving) -> Non
             line.close()
     assert all(b'"status":"approved"' in answer for answer in answers)
     assert taken < 1, taken
-    _until_alone(service)
+    _until_waiting(service, 0)
 
 
 def _answer(line: socket.socket) -> bytes:
@@ -127,7 +121,7 @@ def test_one_who_leaves_is_forgotten(service: Serving) -> None:
     made = service.ask()
     with service.client("agent") as client, pytest.raises(httpx2.ReadTimeout):
         client.get(f"/confirm/{made['id']}?wait=60", timeout=0.3)
-    _until_alone(service)
+    _until_waiting(service, 0)
 
 
 def test_seconds_that_are_none_are_named(service: Serving) -> None:

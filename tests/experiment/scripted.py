@@ -101,10 +101,4 @@ class Scripted:
             builder.call(f"call_{at}", tool, arguments)
             builder.result(f"call_{at}", json.dumps(answer), Marks())
         builder.message("assistant", "Done.")
-        return AgentRunResult(
-            session=builder.take(),
-            answer="Done.",
-            usage=Usage(10, 5),
-            cost_usd=0.001,
-            seconds=0.5,
-        )
+        return AgentRunResult(session=builder.take(), answer="Done.", usage=Usage(10, 5), cost_usd=0.001, seconds=0.5)

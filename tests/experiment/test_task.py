@@ -63,11 +63,7 @@ TUNED = 'prompt: "Where is the parcel two of GX?"'
     [
         ("part: train, prompt", "part: trian, prompt", "Invalid enum value 'trian' - at `$.tasks[0].part`"),
         ("description: Find a parcel.", "descripton: Find a parcel.", "unknown field `descripton` - at `$.tools[0]`"),
-        (
-            "like: '[A-Z]{2}-[0-9]+'",
-            "like: '[A-Z'",
-            "'[A-Z' is not a regular expression",
-        ),
+        ("like: '[A-Z]{2}-[0-9]+'", "like: '[A-Z'", "'[A-Z' is not a regular expression"),
         ("check: {called: weigh}}", "check: {called: wiegh}}", "'wiegh' is unknown: expected one of 'par"),
         ("check: {called: weigh}}", "check: {}}", "expected exactly one of 'called', "),
         ("id: t2,", "id: t1,", "is already used at"),

@@ -26,10 +26,7 @@ def main(home: str, url: str, starts: str, lease_seconds: str) -> None:
         return JobRun(job_id=job.id, scheduled_at=slot.scheduled_at, outcome="ok")
 
     Scheduler(
-        lambda: open_database(config, durable=True),
-        run_slot,
-        lease_seconds=float(lease_seconds),
-        poll_seconds=0.2,
+        lambda: open_database(config, durable=True), run_slot, lease_seconds=float(lease_seconds), poll_seconds=0.2
     ).run()
 
 

@@ -26,9 +26,7 @@ KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"script": "check.sh"},
         {
             "script": ScriptRun(
-                output="half\n",
-                error_output="no disk\n",
-                problem="The script 'check.sh' ended with exit code 2.",
+                output="half\n", error_output="no disk\n", problem="The script 'check.sh' ended with exit code 2."
             )
         },
     ),

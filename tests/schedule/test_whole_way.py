@@ -56,11 +56,7 @@ def test_a_job_runs_at_its_time_and_its_answer_arrives_everywhere(
     text: str, answer: Any, outcome: str, fault: str, title: str
 ) -> None:
     with serve_script(answer, answer, answer) as server, serve_web() as web:
-        config = config_at_home(
-            base_url=server.base_url,
-            model="scripted",
-            webhook_url=f"{web.url}/hook",
-        )
+        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=f"{web.url}/hook")
         out = io.StringIO()
         with running_scheduler(config, out=out, poll_seconds=0.05):
             delivery = ("webhook", "stdout", "file:x.md")
