@@ -79,9 +79,9 @@ def test_a_task_that_nothing_is_known_about_begins_cold(task: Task) -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ([], ""),
-        (["warmish"], ""),
-        (["template:"], ""),
+        ([], "needs arms"),
+        (["warmish"], "no arm .warmish."),
+        (["template:"], "names no template"),
         (["cold", "template:gone"], "'template:gone' names no template"),
     ],
 )
