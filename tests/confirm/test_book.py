@@ -40,12 +40,8 @@ def _votes(database: Database, request_id: str) -> Any:
 
 def test_a_request_is_kept_as_it_was_asked(scene: Scene) -> None:
     request = scene.ask(label="nightly job", session_key="s-1", timeout_seconds=60)
-    assert (request.status, request.requester, request.label, request.session_key) == (
-        "pending",
-        "hermes",
-        "nightly job",
-        "s-1",
-    )
+    assert (request.status, request.requester) == ("pending", "hermes")
+    assert (request.label, request.session_key) == ("nightly job", "s-1")
     assert (request.created_at, request.expires_at, request.timeout_seconds) == (START, START + 60, 60)
     assert request.is_exact and request.details == {"version": "1.2.3"}
     assert len(request.id) == 11 + 22, "when it was made, and 128 bits"
@@ -56,12 +52,8 @@ def test_one_approval_is_enough_by_default(scene: Scene) -> None:
     request = scene.ask()
     scene.clock.forward(5)
     decided = scene.approve(request, reason="fine", via="page")
-    assert (decided.status, decided.resolved_by, decided.resolved_at, decided.reason) == (
-        "approved",
-        "anna",
-        START + 5,
-        "fine",
-    )
+    assert (decided.status, decided.resolved_by) == ("approved", "anna")
+    assert (decided.resolved_at, decided.reason) == (START + 5, "fine")
     assert decided.redeem_before == START + 305
     assert [(vote.voter, vote.approve, vote.via) for vote in decided.votes] == [("anna", True, "page")]
 

@@ -45,12 +45,8 @@ def test_audit_rebuilds_the_path(any_database: Database) -> None:
     pending = scene.ask()
     kept = {one.id: one for one in scene.book.list(scene.anna)}
     told = {one: rebuild(entries_of_request(any_database, one)) for one in kept}
-    assert {one: request.status for one, request in kept.items()} == {
-        used.id: "approved",
-        denied.id: "denied",
-        expired.id: "expired",
-        pending.id: "pending",
-    }
+    statuses = {used.id: "approved", denied.id: "denied", expired.id: "expired", pending.id: "pending"}
+    assert {one: request.status for one, request in kept.items()} == statuses
     for one, request in kept.items():
         found = told[one]
         assert found is not None
@@ -94,11 +90,8 @@ def test_8_processes_racing_one_claim_exactly_one_wins(database_config: Config, 
     with open_again(database_config) as database:
         kept = scene.reopen(database).look(scene.anna, request.id)
         assert len(kept.votes) == 1 and kept.resolved_by == kept.votes[0].voter
-        assert [entry.event for entry in entries_of_request(database, request.id)] == [
-            "submitted",
-            "voted",
-            kept.status,
-        ]
+        events = [entry.event for entry in entries_of_request(database, request.id)]
+        assert events == ["submitted", "voted", kept.status]
         assert verify(database).ok
 
 

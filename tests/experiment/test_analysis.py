@@ -28,11 +28,6 @@ THREE = AnalysisPlan(
 )
 
 
-def _print(text: str) -> None:
-    """The figures, for whoever runs this with `-s`."""
-    print(f"\n{text}")  # noqa: T201
-
-
 def _above_chance(share: float, draws: int) -> float:
     """A share and three of its simulation errors."""
     return share + 3 * math.sqrt(share * (1 - share) / draws)
@@ -60,9 +55,6 @@ def test_of_null_experiments_at_most_one_in_twenty_finds_something(
     plan: AnalysisPlan, rate: float, tasks: int, repeats: int
 ) -> None:
     false = _nulls(plan, rate, tasks=tasks, repeats=repeats, seed=11)
-    _print(
-        f"{false} of {NULLS} null experiments found something ({len(plan.contrasts)} contrasts, {tasks} × {repeats})"
-    )
     assert false <= _above_chance(0.05, NULLS) * NULLS
 
 
@@ -74,7 +66,6 @@ def test_the_smallest_effect_that_would_show_is_found_as_often_as_it_says() -> N
 
     smallest = median([one(0.0).detectable or 1.0 for _ in range(WORLDS // 2)])
     seen = sum(is_found(one(smallest)) for _ in range(WORLDS))
-    _print(f"an effect of {smallest:.3f} is found in {seen} of {WORLDS}")
     # It is worked out from an estimated error, and a task's own effect varies too: a few points are lost.
     assert abs(seen / WORLDS - 0.8) <= (0.07 if TORTURE else 0.15)
 

@@ -89,10 +89,8 @@ def test_an_undone_write_leaves_what_came_after_it(journal: ChangeJournal) -> No
     assert undo(journal, gone.change).ok and notes(journal) == ["One.", "Two."]
     assert undo(journal, first.change).ok and notes(journal) == ["Two."]
     assert "is undone" in undo(journal, first.change).said
-    assert (find(journal.store, first.change).state, find(journal.store, first.change).decided_by) == (
-        "undone",
-        "person",
-    )
+    undone = find(journal.store, first.change)
+    assert (undone.state, undone.decided_by) == ("undone", "person")
     assert undo(journal, 999).said.startswith("There is no change 999")
 
 
