@@ -67,3 +67,9 @@ def test_the_report_is_written_and_nothing_of_others_is_overwritten(samples: Pat
     mine.write_text("<p>mine</p>", "utf-8")
     assert "is not a report of Seasoned" in seasoned("report", samples, "-o", mine, expect=2).stderr
     assert mine.read_text("utf-8") == "<p>mine</p>"
+
+
+def test_what_is_counted_too_changes_the_report(samples: Path) -> None:
+    plain, wide = answer("report", samples), answer("report", samples, "--include", "trivial")
+    assert (plain["include"], wide["include"]) == ([], ["trivial"])
+    assert wide["cohort"]["overall"]["calls"] > plain["cohort"]["overall"]["calls"]

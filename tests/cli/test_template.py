@@ -42,6 +42,7 @@ def test_building_twice_makes_two_versions_and_reads_the_path_into_the_store(sam
 def test_a_build_that_finds_nothing_says_so_and_saves_nothing(samples: Path) -> None:
     done = seasoned("template", "build", "none", samples / "codex", "--min-messages", 5000, expect=1)
     assert "nothing was saved" in done.stderr and "5000 messages" in done.stderr
+    assert "Name the template" in seasoned("template", "build", expect=2).stderr
     assert answer("template", "list")["count"] == 0
     assert "No templates match" in seasoned("template", "list").stdout
 
