@@ -16,6 +16,11 @@ from seasoned.session import Usage
 WARM_COLD = AnalysisPlan(contrasts=(Contrast("warm", "cold"),), primary="success", permutations=999)
 
 
+def print_figures(text: str) -> None:
+    """The figures of the design page, for whoever runs this with `-s`."""
+    print(f"\n{text}")  # noqa: T201
+
+
 def run(arm: str = "cold", task: str = "t1", repeat: int = 0, *, outcomes: str = "o", **other: Any) -> TaskRun:
     """One run; each letter of `outcomes` is a call in a turn of its own: o ok, x failed, u unclear, t trivial."""
     names = {"o": "ok", "x": "failed", "u": "unclear", "t": "trivial"}

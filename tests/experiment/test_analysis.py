@@ -16,7 +16,7 @@ from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan, amount,
 from seasoned.experiment.analysis.contrast import Contrast, Effect, TestRule, effect, smallest_by_sign
 from seasoned.experiment.analysis.task_run import MEASURES, TaskRun, TrialTally
 from seasoned.stats.interval import Estimate, Interval
-from tests.experiment.simulated import WARM_COLD, run, simulate
+from tests.experiment.simulated import WARM_COLD, print_figures, run, simulate
 from tests.torture import TORTURE
 
 NULLS = 1000 if TORTURE else 40
@@ -55,6 +55,9 @@ def test_of_null_experiments_at_most_one_in_twenty_finds_something(
     plan: AnalysisPlan, rate: float, tasks: int, repeats: int
 ) -> None:
     false = _nulls(plan, rate, tasks=tasks, repeats=repeats, seed=11)
+    print_figures(
+        f"{false} of {NULLS} null experiments found something ({len(plan.contrasts)} contrasts, {tasks} × {repeats})"
+    )
     assert false <= _above_chance(0.05, NULLS) * NULLS
 
 
@@ -66,6 +69,7 @@ def test_the_smallest_effect_that_would_show_is_found_as_often_as_it_says() -> N
 
     smallest = median([one(0.0).detectable or 1.0 for _ in range(WORLDS // 2)])
     seen = sum(is_found(one(smallest)) for _ in range(WORLDS))
+    print_figures(f"an effect of {smallest:.3f} is found in {seen} of {WORLDS}")
     # It is worked out from an estimated error, and a task's own effect varies too: a few points are lost.
     assert abs(seen / WORLDS - 0.8) <= (0.07 if TORTURE else 0.15)
 

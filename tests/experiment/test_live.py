@@ -37,6 +37,7 @@ from seasoned.report.profile import SessionMeasures
 from seasoned.store import open_store
 from tests.each_case import each_case
 from tests.example.examples import example, template
+from tests.experiment.simulated import print_figures
 from tests.experiment.stored import add_call, add_session
 from tests.torture import TORTURE
 
@@ -97,6 +98,8 @@ def test_two_thousand_sessions_of_two_equal_arms_show_nothing() -> None:
     count, seeds = (2000, SEEDS) if TORTURE else (400, SEEDS)
     verdicts = [_report(simulated(seed, count, cold=0.2, warm=0.2)).verdict for seed in range(seeds)]
     false = sum(one in ("fewer errors", "more errors") for one in verdicts)
+    alarms = verdicts.count("not comparable")
+    print_figures(f"A/A: {false} of {seeds} experiments of {count} sessions find something; {alarms} alarms")
     assert false <= 0.05 * seeds + 3 * (0.05 * 0.95 * seeds) ** 0.5
     assert verdicts.count("nothing shown") >= 0.9 * seeds
 
@@ -111,6 +114,9 @@ def test_a_planted_effect_is_found_with_its_sign_and_its_size() -> None:
         found += report.verdict == "fewer errors"
         held += interval.low <= -0.15 <= interval.high
         assert report.verdict != "more errors"
+    print_figures(
+        f"a planted effect of −15 points in {count} sessions: found in {found} of {seeds}, inside {held} intervals"
+    )
     assert found >= 0.9 * seeds and held >= 0.95 * seeds
 
 
@@ -160,6 +166,7 @@ def test_a_wrong_sample_ratio_is_seen_and_a_right_one_is_no_alarm(arms: int) -> 
         return sum(sample_ratio(dict(zip(names, row.tolist(), strict=True)), shares).is_alarm for row in drawn) / draws
 
     seen, false = alarms(wrong), alarms(np.full(arms, 1 / arms))
+    print_figures(f"{arms} arms, 2,000 sessions: mismatch seen in {seen:.1%}, false alarms {false:.2%}")
     assert seen > 0.8
     assert false <= 0.001 + 3 * (0.001 / draws) ** 0.5
 
@@ -238,6 +245,10 @@ def test_a_harmful_example_is_told_from_those_that_were_shown_beside_it() -> Non
     for seed in range(seeds):
         for one in example_effects(SPLIT, simulated(seed, 500, cold=0.2, warm=0.2, bad=0.6), TOOLS):
             answers[one.example_id].append(one.answer)
+    counts = {name: several.count("hurts") for name, several in answers.items()}
+    print_figures(
+        f"one of three examples triples its tool's errors, 500 sessions: called harmful in {counts} of {seeds}"
+    )
     assert answers["bad"].count("hurts") >= 0.9 * seeds
     assert answers["good"].count("hurts") + answers["plain"].count("hurts") <= max(0, 0.05 * seeds)
 
@@ -249,6 +260,9 @@ def test_examples_that_do_nothing_are_almost_never_called_harmful() -> None:
         for seed in range(seeds)
         for one in example_effects(SPLIT, simulated(seed, 300, cold=0.3, warm=0.3), TOOLS)
     ]
+    print_figures(
+        f"{found.count('hurts')} of {len(found)} examples that do nothing are called harmful at any of 300 looks"
+    )
     assert found.count("hurts") <= 0.005 * len(found) + 3 * (0.005 * len(found)) ** 0.5
 
 
