@@ -185,6 +185,19 @@ def test_a_run_by_hand_runs_here_if_no_scheduler_does(stage: Stage) -> None:
     assert not health(stage.database, now()).is_alive, "it gave the lease back"
 
 
+def test_a_run_by_hand_is_left_to_the_scheduler_that_runs(stage: Stage) -> None:
+    ours: list[Slot] = []
+    theirs: list[Slot] = []
+    one_job = job_table.add(stage.database, job(created_at=time.time(), schedule=Every(3600)), now=time.time()).job
+    made = Scheduler(lambda: open_database(stage.config, durable=True), keep(theirs), poll_seconds=0.02)
+    with running(made):
+        assert _wait_for(lambda: health(stage.database, time.time()).is_alive)
+        hand = Scheduler(lambda: open_database(stage.config, durable=True), keep(ours), poll_seconds=0.02)
+        told, is_here = hand.run_by_hand(one_job)
+        hand.close()
+    assert (told.outcome, is_here, ours, len(theirs)) == ("ok", False, [], 1)
+
+
 def test_a_run_by_hand_waits_for_no_other(stage: Stage) -> None:
     now, held = SetClock(START + 60), Held()
     one_job = job_table.add(stage.database, job(), now=START).job
