@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.example.mine.selection import WorkedCalls
+from seasoned.example.mine.selection import worked_calls
 from seasoned.outcome.evidence.shell_command import read_command, told_name
 from seasoned.outcome.evidence.tool_wording import judge_recorded
 from seasoned.outcome.track import tracks
@@ -65,7 +65,7 @@ def test_what_rests_on_the_status_of_another_program_is_no_example_unless_its_ou
     with open_store(tmp_path / "s.db") as store:
         track = next(tracks(store))
         assert [call.counts_as for call in track.calls] == ["failed", "unclear", "unclear", "unclear", "ok"]
-        assert WorkedCalls(track).positions == (4,)
+        assert worked_calls(track) == (4,)
 
 
 @pytest.mark.parametrize(
