@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from seasoned.connect.apply import apply_plan, is_connected, undo
+from seasoned.connect.apply import apply_plan, is_connected, link_skills_of, undo
 from seasoned.connect.plan import ConnectPlan, FileChange, LinkedFolder, make_links, preview, read_present
 from seasoned.errors import CannotDo
+from seasoned.file_lock import locked
 
 
 def plan_for(path: Path, after: bytes | None, *links: LinkedFolder) -> ConnectPlan:
@@ -172,3 +174,18 @@ def test_a_link_to_a_skill_that_is_gone_goes_with_the_next_look(tmp_path: Path) 
     (linked.folder / "other").symlink_to(tmp_path / "nowhere")
     make_links(linked)
     assert [one.name for one in linked.folder.iterdir()] == ["other"]
+
+
+def test_a_skill_that_a_review_links_while_connecting_is_undone_is_not_left_behind(tmp_path: Path) -> None:
+    home, linked = tmp_path / "home", LinkedFolder(tmp_path / "theirs", tmp_path / "ours", "so that they are found")
+    (linked.source / "mail").mkdir(parents=True)
+    applied(home, ConnectPlan("demo", links=(linked,)))
+    (linked.source / "report").mkdir()
+    with locked(home / "connect" / ".lock"):
+        late = Thread(target=link_skills_of, args=("demo",), kwargs={"home": home})
+        late.start()
+        late.join(0.2)
+        assert late.is_alive() and not (linked.folder / "report").exists(), "it waits for whoever changes files"
+        (home / "connect" / "demo" / "record.json").unlink()
+    late.join()
+    assert not (linked.folder / "report").exists()

@@ -157,10 +157,15 @@ def chosen_parts(agent: str, *, home: Path) -> tuple[Part, ...] | None:
     return None if record is None else record.parts
 
 
-def linked_folders(agent: str, *, home: Path) -> tuple[LinkedFolder, ...]:
-    """The folders in which a connected agent gets links to skills."""
-    record = _load(home / "connect" / agent)
-    return () if record is None else record.links
+def link_skills_of(agent: str, *, home: Path) -> None:
+    """Link new skills into the folders of an agent, if it is connected."""
+    if not is_connected(agent, home=home):
+        return
+    # Locked: undone meanwhile, the links would stay.
+    with locked(home / _AREA / ".lock"):
+        record = _load(home / _AREA / agent)
+        for folder in () if record is None else record.links:
+            make_links(folder)
 
 
 def _drop(folder: Path) -> None:

@@ -18,8 +18,7 @@ from seasoned.atomic_write import digest, make_private_folder, write_atomic
 from seasoned.background import lower_priority, start
 from seasoned.config import Config, command_environment, load
 from seasoned.connect.agent import AGENTS
-from seasoned.connect.apply import linked_folders, reviewing_python
-from seasoned.connect.plan import make_links
+from seasoned.connect.apply import link_skills_of, reviewing_python
 from seasoned.errors import CannotDo, NotFound, SourceError, UsageError
 from seasoned.file_lock import locked
 from seasoned.hooks.event import log
@@ -185,8 +184,7 @@ def link_skills(config: Config) -> None:
     """Link skills that a review wrote into the folders of connected agents."""
     for agent in AGENTS:
         try:
-            for folder in linked_folders(agent, home=config.home):
-                make_links(folder)
+            link_skills_of(agent, home=config.home)
         except CannotDo as error:
             log(config.home, str(error))
 
