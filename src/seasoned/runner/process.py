@@ -52,7 +52,7 @@ def run_limited(
         tempfile.TemporaryFile() as source,
         tempfile.TemporaryFile() as output,
         tempfile.TemporaryFile() as errors,
-        _ended_with_us() as watch,
+        _ended_with_us() as (tell, watch),
     ):
         source.write(given.encode("utf-8", "replace"))
         source.seek(0)
@@ -65,6 +65,7 @@ def run_limited(
                 stdout=output,
                 stderr=errors,
                 start_new_session=True,
+                preexec_fn=tell,
             )
         except (OSError, ValueError) as error:
             return EndedProgram(limit="start", errors=str(error))
@@ -91,28 +92,30 @@ def run_limited(
 
 
 @contextmanager
-def _ended_with_us() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Have a program that is handed over ended with all that it started: afterwards, or when this process dies."""
+def _ended_with_us() -> Iterator[tuple[Callable[[], None] | None, Callable[[subprocess.Popen[bytes]], None]]]:
+    """Have a program that is handed over ended with all that it started: afterwards, or when this process dies.
+
+    Where there are process groups, the program says itself which is its own, before anything else: we may be killed
+    as soon as it runs.
+    """
     started: list[subprocess.Popen[bytes]] = []
     if not hasattr(os, "killpg"):
         try:
-            yield started.append
+            yield None, started.append
         finally:
             for process in started:
                 _end(process)
         return
     watched, held = os.pipe()
-    # Before the program, since we may be killed as soon as that runs. In a separate session: what ends the program must
-    # not end it.
+    # In a separate session: what ends the program must not end it.
     guard = subprocess.Popen(_GUARD, stdin=watched, start_new_session=True)
     os.close(watched)
 
-    def watch(process: subprocess.Popen[bytes]) -> None:
-        started.append(process)
-        os.write(held, f"{process.pid}\n".encode())
+    def tell() -> None:
+        os.write(held, b"%d\n" % os.getpid())
 
     try:
-        yield watch
+        yield tell, started.append
     finally:
         for process in started:
             _end(process)
