@@ -126,8 +126,9 @@ def test_an_agent_that_cannot_be_read_is_a_sentence(tmp_path: Path, monkeypatch:
             list(read(told(tmp_path / f"lacks-{at}", **lacks)))
     for command, why in (
         (str(tmp_path / "nothing"), "cannot be started"),
-        ("", "cannot be started"),
-        ("'", "cannot be started"),
+        ("", "is not a command"),
+        ("'", "is not a command"),
+        ("cat", "does not speak the Agent Client Protocol"),
         ("true", "ended at initialize"),
     ):
         with pytest.raises(SourceError, match=why):

@@ -63,7 +63,10 @@ class _Agent:
 
     def begin(self) -> str:
         """Agree on the protocol; returns the name of the agent."""
-        said, _ = self.ask("initialize", {"protocolVersion": _VERSION, "clientCapabilities": {}})
+        try:
+            said, _ = self.ask("initialize", {"protocolVersion": _VERSION, "clientCapabilities": {}})
+        except _RefusedError as error:
+            raise SourceError(f"{self._command!r} does not speak the Agent Client Protocol: {error}") from error
         able = as_object(said.get("agentCapabilities"))
         if "list" not in as_object(able.get("sessionCapabilities")) or able.get("loadSession") is not True:
             raise SourceError(f"{self._command!r} does not offer to list and load its sessions: they cannot be read.")
@@ -74,13 +77,18 @@ class _Agent:
     def sessions(self) -> Iterator[_Fields]:
         """What the agent says of each session, page by page."""
         params: _Fields = {}
+        is_empty = True
         while True:
             page, _ = self.ask("session/list", params)
-            yield from map(as_object, as_list(page.get("sessions")))
+            for one in as_list(page.get("sessions")):
+                is_empty = False
+                yield as_object(one)
             cursor = string(page.get("nextCursor"))
             if cursor is None or cursor == params.get("cursor"):
-                return
+                break
             params = {"cursor": cursor}
+        if is_empty:
+            raise SourceError(f"{self._command!r} lists no session. Some list only those of the folder they start in.")
 
     def ask(self, method: str, params: _Fields) -> tuple[_Fields, list[_Fields]]:
         """The answer to a request, and the updates that came before it; raises SourceError without an answer."""
@@ -133,8 +141,14 @@ class _RefusedError(SourceError):
 @contextmanager
 def _started(command: str) -> Iterator[_Agent]:
     try:
+        words = shlex.split(command)
+    except ValueError:
+        words = []  # a quote is not closed
+    if not words:
+        raise SourceError(f"{command!r} is not a command. Give one after {ACP!r}, such as 'acp:opencode acp'.")
+    try:
         process = subprocess.Popen(
-            shlex.split(command),
+            words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -142,8 +156,8 @@ def _started(command: str) -> Iterator[_Agent]:
             # Our own hooks have nothing to say to it.
             env={**whole(), APART: "1"},
         )
-    except (OSError, ValueError, IndexError) as error:
-        raise SourceError(f"{command!r} cannot be started ({error}). Give the command after {ACP!r}.") from error
+    except OSError as error:
+        raise SourceError(f"{words[0]!r} cannot be started: {(error.strerror or str(error)).lower()}.") from error
     try:
         yield _Agent(command, process)
     finally:
