@@ -83,6 +83,11 @@ def test_a_drawn_word_is_a_secret_unless_its_name_is_public(before: str, is_secr
     assert ("[redacted:" in R.text(f"{before}q7Zt0XbW3kVu9LmR2sYh5NcP8dGf1JaE")) == is_secret
 
 
+def test_an_escape_in_front_of_a_drawn_word_stays_whole() -> None:
+    redacted = R.text('{"out": "done\\nq7Zt0XbW3kVu9LmR2sYh5NcP8dGf1JaE"}')
+    assert json.loads(redacted)["out"].startswith("done\n[redacted:")
+
+
 def test_numbers_and_flags_in_values() -> None:
     assert "blue42Moon" not in R.text("pass='blue42Moon'")
     assert "blue42Moon" in R.text("user='blue42Moon'")
